@@ -1,0 +1,206 @@
+package ledger
+
+import "time"
+
+// The constructors below are the only way to make a Transition: one for each
+// legal step of protocol.md 3.3. Each is pure. Those that need the present
+// state take the booking as it was read; the store checks it again.
+
+// Hold is T1: a booking nobody has written yet becomes HELD, takes its
+// candidate and seats, and opens its payment.
+func Hold(b Booking, actor Actor, now time.Time) (Transition, error) {
+	if b.State != None {
+		return Transition{}, &TransitionError{b.ID, b.State, T1Hold}
+	}
+	b.State, b.Reason, b.Actor = Held, ReasonHeld, actor
+	b.History = []Change{{None, Held, now, actor, ReasonHeld}}
+	return Transition{
+		Name: T1Hold, At: now, Create: &b, Claim: ownershipOf(b),
+		Payment: &PaymentChange{Key: b.Payment, Sale: b.Sale, BookingID: b.ID, When: AbsentOrOwnOpen, Resolution: Open},
+	}, nil
+}
+
+// Confirm is T2: a held booking is paid. There is no test of time: a payment
+// that arrives before the release wins.
+func Confirm(b Booking, c Capture, actor Actor, now time.Time) (Transition, error) {
+	if b.State != Held {
+		return Transition{}, &TransitionError{b.ID, b.State, T2Pay}
+	}
+	return Transition{
+		Name: T2Pay, At: now,
+		Update: &BookingChange{ID: b.ID, From: Held, To: Paid, PaidAt: c.At, Payment: c.Key,
+			Append: true, Reason: ReasonCaptured, Actor: actor},
+		Payment: applied(b, c, AbsentOrOwnOpen),
+	}, nil
+}
+
+// ConfirmUnheld is T2': the payment came, the HELD event did not. The caller
+// has looked into Redis first (protocol.md 3.6).
+func ConfirmUnheld(b Booking, c Capture, actor Actor, now time.Time) (Transition, error) {
+	if b.State != None {
+		return Transition{}, &TransitionError{b.ID, b.State, T2PayUnheld}
+	}
+	return Transition{
+		Name: T2PayUnheld, At: now, Create: created(b, c, ReasonCaptured, actor, now), Claim: ownershipOf(b),
+		Payment: applied(b, c, AbsentOrOwnOpen),
+	}, nil
+}
+
+// ApplyLate is step 3 of protocol.md 3.7: the re-admitted booking is written as
+// PAID, takes candidate and seats, wins the payment, and the released one
+// points to it.
+func ApplyLate(readmitted Booking, released string, c Capture, actor Actor, now time.Time) (Transition, error) {
+	if readmitted.State != None {
+		return Transition{}, &TransitionError{readmitted.ID, readmitted.State, TLateApply}
+	}
+	return Transition{
+		Name: TLateApply, At: now, Create: created(readmitted, c, ReasonLate, actor, now), Claim: ownershipOf(readmitted),
+		Link:    &Link{BookingID: released, Successor: readmitted.ID},
+		Payment: applied(readmitted, c, AbsentOrOpen),
+	}, nil
+}
+
+// RefundLate is step 4 of protocol.md 3.7: a late payment that gets no seat is
+// to be refunded.
+func RefundLate(b Booking, c Capture, why string, now time.Time) Transition {
+	return refund(TLateRefund, b, c, AbsentOrOpen, why, now)
+}
+
+// RefundSecond marks a further payment of a paid booking for refund.
+func RefundSecond(b Booking, c Capture, now time.Time) Transition {
+	return refund(TSecond, b, c, AbsentOrOwnOpen, "second payment of a paid booking", now)
+}
+
+// Flag puts a payment that differs in amount, currency or payee to review; it
+// never pays a booking (protocol.md 2.2.6).
+func Flag(b Booking, c Capture, why string, now time.Time) Transition {
+	return Transition{Name: TReview, At: now, Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID,
+		When: AbsentOrOpen, Resolution: Review, AmountMinor: c.AmountMinor, Currency: c.Currency, Reason: why}}
+}
+
+// RefundReviewed is an operator's decision that a reviewed payment goes back.
+func RefundReviewed(p PaymentRecord, why string, now time.Time) Transition {
+	return Transition{Name: TRefundReset, At: now, Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
+		When: InReview, Resolution: Refund, Refund: RefundDue, Reason: why}}
+}
+
+// Expire is T3: the reaper releases a held booking whose hold ended at or
+// before cut, after the release gate.
+func Expire(b Booking, cut time.Time, actor Actor, now time.Time) (Transition, error) {
+	if b.State != Held || b.HoldUntil.After(cut) {
+		return Transition{}, &TransitionError{b.ID, b.State, T3Expire}
+	}
+	t := release(T3Expire, b, Held, ReasonExpired, actor, now)
+	t.Update.HeldUntil = cut
+	return t, nil
+}
+
+// Release is T3': owner or operator give a held booking back, after the
+// release gate.
+func Release(b Booking, why Reason, actor Actor, now time.Time) (Transition, error) {
+	if b.State != Held {
+		return Transition{}, &TransitionError{b.ID, b.State, T3Release}
+	}
+	return release(T3Release, b, Held, why, actor, now), nil
+}
+
+// Tombstone is T4: a booking the ledger has never seen is released for good,
+// so that a late event cannot bring it back (protocol.md R3).
+func Tombstone(b Booking, why Reason, actor Actor, now time.Time) (Transition, error) {
+	if b.State != None {
+		return Transition{}, &TransitionError{b.ID, b.State, T4Tombstone}
+	}
+	b.State, b.Reason, b.Actor, b.UndoOwed, b.ReleasedAt = Released, why, actor, true, now
+	b.History = []Change{{None, Released, now, actor, why}}
+	return Transition{Name: T4Tombstone, At: now, Create: &b}, nil
+}
+
+// UndoDone is T5: Redis has given the seats back and the replicas have said so.
+func UndoDone(b Booking, now time.Time) (Transition, error) {
+	if b.State != Released {
+		return Transition{}, &TransitionError{b.ID, b.State, T5UndoDone}
+	}
+	return Transition{Name: T5UndoDone, At: now, Update: &BookingChange{ID: b.ID, From: Released, To: Released, ClearUndo: true}}, nil
+}
+
+// RefundNext is T6: DUE to SENT, or SENT to DONE.
+func RefundNext(p PaymentRecord, now time.Time) (Transition, error) {
+	to := map[RefundStep]RefundStep{RefundDue: RefundSent, RefundSent: RefundDone}[p.Refund]
+	if p.Resolution != Refund || to == NoRefund {
+		return Transition{}, &TransitionError{p.BookingID, State(p.Resolution + "/" + Resolution(p.Refund)), T6Refund}
+	}
+	return Transition{Name: T6Refund, At: now, Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
+		When: RefundIs, FromRefund: p.Refund, Resolution: Refund, Refund: to}}, nil
+}
+
+// Extend is T7: the hold ends later. It never ends earlier (case B21); a hold
+// that already ends at or after until is a failed condition, and fine.
+func Extend(b Booking, until time.Time, actor Actor, now time.Time) (Transition, error) {
+	if b.State != Held {
+		return Transition{}, &TransitionError{b.ID, b.State, T7Extend}
+	}
+	return Transition{Name: T7Extend, At: now, Update: &BookingChange{ID: b.ID, From: Held, To: Held,
+		Before: until, HoldUntil: until, Append: true, Reason: ReasonExtended, Actor: actor}}, nil
+}
+
+// AskAgain extends the hold because the release gate could not learn the
+// payment's state, and counts it (protocol.md 2.2.5: at most 5 times, then a
+// person is paged).
+func AskAgain(b Booking, until time.Time, actor Actor, now time.Time) (Transition, error) {
+	t, err := Extend(b, until, actor, now)
+	if err != nil {
+		return Transition{}, &TransitionError{b.ID, b.State, TReleaseAsk}
+	}
+	t.Name, t.Update.ReleaseAsks = TReleaseAsk, 1
+	return t, nil
+}
+
+// Commit is the commit gate of protocol.md 2.2.4: the hold is stretched and
+// the payment named before money moves. Only a held booking passes.
+func Commit(b Booking, k PaymentKey, until time.Time, now time.Time) (Transition, error) {
+	if b.State != Held {
+		return Transition{}, &TransitionError{b.ID, b.State, T7Extend}
+	}
+	if b.HoldUntil.After(until) {
+		until = b.HoldUntil
+	}
+	return Transition{Name: T7Extend, At: now, Update: &BookingChange{ID: b.ID, From: Held, To: Held,
+		HoldUntil: until, Payment: k}}, nil
+}
+
+// Cancel is T8: an operator cancels a paid booking, and its payment is due for
+// refund in the same write (3B.2).
+func Cancel(b Booking, actor Actor, now time.Time) (Transition, error) {
+	if b.State != Paid {
+		return Transition{}, &TransitionError{b.ID, b.State, T8Cancel}
+	}
+	t := release(T8Cancel, b, Paid, ReasonCancelled, actor, now)
+	t.Payment = &PaymentChange{Key: b.Payment, Sale: b.Sale, BookingID: b.ID, When: OwnApplied,
+		Resolution: Refund, Refund: RefundDue, Reason: string(ReasonCancelled)}
+	return t, nil
+}
+
+func release(n Name, b Booking, from State, why Reason, actor Actor, now time.Time) Transition {
+	return Transition{Name: n, At: now, Free: ownershipOf(b),
+		Update: &BookingChange{ID: b.ID, From: from, To: Released, SetUndo: true, Append: true, Reason: why, Actor: actor}}
+}
+
+func refund(n Name, b Booking, c Capture, when PaymentCondition, why string, now time.Time) Transition {
+	return Transition{Name: n, At: now, Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID, When: when,
+		Resolution: Refund, Refund: RefundDue, AmountMinor: c.AmountMinor, Currency: c.Currency, Reason: why}}
+}
+
+func applied(b Booking, c Capture, when PaymentCondition) *PaymentChange {
+	return &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID, When: when, Resolution: Applied,
+		AmountMinor: c.AmountMinor, Currency: c.Currency}
+}
+
+func created(b Booking, c Capture, why Reason, actor Actor, now time.Time) *Booking {
+	b.State, b.Payment, b.PaidAt, b.Reason, b.Actor = Paid, c.Key, c.At, why, actor
+	b.History = []Change{{None, Paid, now, actor, why}}
+	return &b
+}
+
+func ownershipOf(b Booking) *Ownership {
+	return &Ownership{Sale: b.Sale, Candidate: b.Candidate, BookingID: b.ID, Tokens: b.Tokens()}
+}
