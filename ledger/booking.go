@@ -5,6 +5,7 @@
 package ledger
 
 import (
+	"strings"
 	"time"
 
 	"github.com/holdfast/holdfast/sale"
@@ -81,6 +82,20 @@ type Change struct {
 // PaymentKey names a payment: the gateway and its own id.
 type PaymentKey struct {
 	Gateway, ID string
+}
+
+// String is "gateway:id", the form in which Redis and logs carry a payment.
+func (k PaymentKey) String() string {
+	if k.Zero() {
+		return ""
+	}
+	return k.Gateway + ":" + k.ID
+}
+
+// ParsePaymentKey reads the form that String writes.
+func ParsePaymentKey(s string) (PaymentKey, bool) {
+	gateway, id, ok := strings.Cut(s, ":")
+	return PaymentKey{Gateway: gateway, ID: id}, ok && gateway != "" && id != ""
 }
 
 // Zero reports whether there is no payment.

@@ -38,6 +38,7 @@ type Store interface {
 
 	ControlStore
 	RosterStore
+	StatusStore
 	Inbox
 }
 
@@ -129,6 +130,15 @@ type RosterStore interface {
 	DropRoster(ctx context.Context, saleID string, candidates []string) error
 }
 
+// StatusStore keeps the published status document of each sale (protocol.md 3.13).
+type StatusStore interface {
+	// PutStatus stores the document only if (epoch, n) is greater than what is
+	// stored; ErrStale otherwise.
+	PutStatus(ctx context.Context, saleID string, epoch, n int64, doc []byte) error
+	// StatusDoc returns the newest document and its version. None: ErrNotFound.
+	StatusDoc(ctx context.Context, saleID string) (doc []byte, epoch, n int64, err error)
+}
+
 // InboxItem is a payment or event that nothing could be made of and that an
 // operator must see (protocol.md 3.6): never dropped.
 type InboxItem struct {
@@ -173,6 +183,8 @@ func (e *ConditionError) Error() string {
 var (
 	ErrNotFound = errors.New("ledger: not found")
 	ErrExists   = errors.New("ledger: exists already")
+	// ErrStale: a newer version is stored.
+	ErrStale = errors.New("ledger: a newer version is stored")
 	// ErrBusy: throttled, or in the way of another transaction; nothing was decided.
 	ErrBusy = errors.New("ledger: busy, nothing was decided")
 )
