@@ -1,0 +1,51 @@
+# Every target works on a fresh machine with Go, git, make and apt (or brew).
+SHELL       := /bin/sh
+GO          ?= go
+STATICCHECK := $(GO) tool staticcheck
+# One knob for the size of the test suites: 1 is what CI runs, more digs deeper.
+SIZE        ?= 1
+export HOLDFAST_TEST_SIZE = $(SIZE)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress, workers, reaper, a demo sale
+	$(GO) run ./localstack
+
+.PHONY: test
+test: redis ## All tests, with the race detector, against real Redis
+	$(GO) test -race -timeout 15m ./...
+
+.PHONY: verify
+verify: ## Fast checks before a commit: formatting, vet, staticcheck, tidy modules
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	$(GO) mod tidy -diff
+	@if [ "$$CI" = true ]; then out=$$(git status --porcelain); [ -z "$$out" ] || { echo "the tree is not clean:"; echo "$$out"; exit 1; }; fi
+
+.PHONY: build
+build: ## Build bin/holdfast
+	$(GO) build -trimpath -o bin/holdfast ./cmd/holdfast
+
+.PHONY: rehearsal
+rehearsal: redis ## The main job on real input: 40,000 candidates, 20,700 seats, 50,000 requests in a minute, and the verdict
+	$(GO) run ./localstack rehearse $(if $(ROSTER),--roster $(ROSTER)) $(if $(RATE),--rate $(RATE))
+
+.PHONY: fuzz
+fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s)
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$p || exit 1; done; done
+
+.PHONY: redis
+redis:
+	@./localstack/install-redis.sh
+
+.PHONY: clean
+clean: ## Remove what the targets built
+	rm -rf bin dist .holdfast
