@@ -27,7 +27,7 @@ func NormaliseCode(raw string) (Code, error) {
 	if len(raw) > 8*MaxCode { // before any work; no spelling of a valid code is that long
 		return "", &CodeError{Reason: fmt.Sprintf("is longer than %d characters", MaxCode)}
 	}
-	s := strings.Map(upperASCII, fold(raw))
+	s := strings.Map(upperASCII, Fold(raw))
 	if s == "" {
 		return "", ErrNoCode
 	}

@@ -27,7 +27,7 @@ func ParseEmail(raw string) (Email, error) {
 	if len(raw) > 4*maxEmail {
 		return "", &EmailError{Reason: fmt.Sprintf("is longer than %d bytes", maxEmail)}
 	}
-	s := fold(raw)
+	s := Fold(raw)
 	local, domain, found := strings.Cut(s, "@")
 	switch {
 	case s == "":
@@ -52,7 +52,7 @@ func ParseEmail(raw string) (Email, error) {
 
 // Folded is the form for comparison only, never for writing to (cases A29): small letters, no +tag, and for Gmail no dots. Two spellings of one mailbox fold to the same text.
 func (e Email) Folded() string {
-	s := strings.ToLower(fold(string(e)))
+	s := strings.ToLower(Fold(string(e)))
 	local, domain, found := strings.Cut(s, "@")
 	if !found {
 		return s

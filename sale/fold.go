@@ -5,19 +5,19 @@ import (
 	"unicode"
 )
 
-// What people paste is not what they see: spreadsheets add no-break spaces, chat programs add invisible marks, phones with an East Asian or Bengali keyboard type digits of their own. fold brings the forms that look alike, and only those, to ASCII; case is left alone.
+// Fold brings forms that look alike, and only those, to ASCII; case is left alone. What people paste is not what they see: spreadsheets add no-break spaces, chat programs add invisible marks, phones with an East Asian or Bengali keyboard type digits of their own. Folding twice changes nothing.
 //
 //   - invisible characters (zero width, soft hyphen, direction marks, byte order mark) are dropped
 //   - full-width forms, decimal digits of any script and the various dashes become ASCII
 //   - every white space becomes a plain space, and those at the ends are cut
-func fold(raw string) string {
+func Fold(raw string) string {
 	if plain(raw) {
 		return strings.Trim(raw, " ")
 	}
 	return strings.Trim(strings.Map(foldRune, raw), " ")
 }
 
-// plain says whether fold has nothing to do but cut spaces.
+// plain says whether Fold has nothing to do but cut spaces.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {

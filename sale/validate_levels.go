@@ -21,7 +21,7 @@ func (c *checker) checkLevels(s Sale) {
 		c.add(l.Cap < 0 || l.Cap > MaxLevelCap, path+".cap", "is %d, must be 0 to %d", l.Cap, MaxLevelCap)
 		if l.Price != nil {
 			c.checkMoney(path+".price", *l.Price)
-			c.add(l.Price.Currency != s.Price.Currency, path+".price.currency", "is %q, but the sale is in %q: one sale has one currency", l.Price.Currency, s.Price.Currency)
+			c.add(s.Price.Currency != "" && l.Price.Currency != s.Price.Currency, path+".price.currency", "is %q, but the sale is in %q: one sale has one currency", l.Price.Currency, s.Price.Currency)
 		}
 		c.checkKind(path, l)
 	}
