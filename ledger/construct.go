@@ -3,8 +3,14 @@ package ledger
 import "time"
 
 // The constructors below are the only way to make a Transition: one for each
-// legal step of protocol.md 3.3. Each is pure. Those that need the present
-// state take the booking as it was read; the store checks it again.
+// legal step of protocol.md 3.3. Each is pure, keeps no part of what it is
+// given and cuts times to milliseconds. Those that need the present state take
+// the booking as it was read; the store checks it again.
+//
+// Whoever repeats a step whose answer was lost meets his own work. T1, T2, T2'
+// and the late apply: the Read functions answer VerdictDone. T3, T3', T4, T8:
+// a condition fails and Found.Booking is RELEASED. T5 and the commit gate
+// simply succeed again. The others are said at each constructor.
 
 // Hold is T1: a booking nobody has written yet becomes HELD, takes its
 // candidate and seats, and opens its payment.
@@ -12,10 +18,14 @@ func Hold(b Booking, actor Actor, now time.Time) (Transition, error) {
 	if b.State != None {
 		return Transition{}, &TransitionError{b.ID, b.State, T1Hold}
 	}
+	if err := b.complete(T1Hold); err != nil {
+		return Transition{}, err
+	}
+	b = b.instants()
 	b.State, b.Reason, b.Actor = Held, ReasonHeld, actor
-	b.History = []Change{{None, Held, now, actor, ReasonHeld}}
+	b.History = []Change{{None, Held, Instant(now), actor, ReasonHeld}}
 	return Transition{
-		Name: T1Hold, At: now, Create: &b, Claim: ownershipOf(b),
+		Name: T1Hold, At: Instant(now), Create: &b, Claim: ownershipOf(b),
 		Payment: &PaymentChange{Key: b.Payment, Sale: b.Sale, BookingID: b.ID, When: AbsentOrOwnOpen, Resolution: Open},
 	}, nil
 }
@@ -27,8 +37,8 @@ func Confirm(b Booking, c Capture, actor Actor, now time.Time) (Transition, erro
 		return Transition{}, &TransitionError{b.ID, b.State, T2Pay}
 	}
 	return Transition{
-		Name: T2Pay, At: now,
-		Update: &BookingChange{ID: b.ID, From: Held, To: Paid, PaidAt: c.At, Payment: c.Key,
+		Name: T2Pay, At: Instant(now),
+		Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Held, To: Paid, PaidAt: Instant(c.At), Payment: c.Key,
 			Append: true, Reason: ReasonCaptured, Actor: actor},
 		Payment: applied(b, c, AbsentOrOwnOpen),
 	}, nil
@@ -40,8 +50,11 @@ func ConfirmUnheld(b Booking, c Capture, actor Actor, now time.Time) (Transition
 	if b.State != None {
 		return Transition{}, &TransitionError{b.ID, b.State, T2PayUnheld}
 	}
+	if err := b.complete(T2PayUnheld); err != nil {
+		return Transition{}, err
+	}
 	return Transition{
-		Name: T2PayUnheld, At: now, Create: created(b, c, ReasonCaptured, actor, now), Claim: ownershipOf(b),
+		Name: T2PayUnheld, At: Instant(now), Create: created(b, c, ReasonCaptured, actor, now), Claim: ownershipOf(b),
 		Payment: applied(b, c, AbsentOrOwnOpen),
 	}, nil
 }
@@ -53,15 +66,19 @@ func ApplyLate(readmitted Booking, released string, c Capture, actor Actor, now 
 	if readmitted.State != None {
 		return Transition{}, &TransitionError{readmitted.ID, readmitted.State, TLateApply}
 	}
+	if err := readmitted.complete(TLateApply); err != nil {
+		return Transition{}, err
+	}
 	return Transition{
-		Name: TLateApply, At: now, Create: created(readmitted, c, ReasonLate, actor, now), Claim: ownershipOf(readmitted),
+		Name: TLateApply, At: Instant(now), Create: created(readmitted, c, ReasonLate, actor, now), Claim: ownershipOf(readmitted),
 		Link:    &Link{BookingID: released, Successor: readmitted.ID},
 		Payment: applied(readmitted, c, AbsentOrOpen),
 	}, nil
 }
 
 // RefundLate is step 4 of protocol.md 3.7: a late payment that gets no seat is
-// to be refunded.
+// to be refunded. If the condition fails, Found.Payment says what it became
+// instead: REFUND (also by a repeat of this), APPLIED or REVIEW.
 func RefundLate(b Booking, c Capture, why string, now time.Time) Transition {
 	return refund(TLateRefund, b, c, AbsentOrOpen, why, now)
 }
@@ -74,13 +91,13 @@ func RefundSecond(b Booking, c Capture, now time.Time) Transition {
 // Flag puts a payment that differs in amount, currency or payee to review; it
 // never pays a booking (protocol.md 2.2.6).
 func Flag(b Booking, c Capture, why string, now time.Time) Transition {
-	return Transition{Name: TReview, At: now, Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID,
+	return Transition{Name: TReview, At: Instant(now), Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID,
 		When: AbsentOrOpen, Resolution: Review, AmountMinor: c.AmountMinor, Currency: c.Currency, Reason: why}}
 }
 
 // RefundReviewed is an operator's decision that a reviewed payment goes back.
 func RefundReviewed(p PaymentRecord, why string, now time.Time) Transition {
-	return Transition{Name: TRefundReset, At: now, Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
+	return Transition{Name: TRefundReset, At: Instant(now), Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
 		When: InReview, Resolution: Refund, Refund: RefundDue, Reason: why}}
 }
 
@@ -91,7 +108,7 @@ func Expire(b Booking, cut time.Time, actor Actor, now time.Time) (Transition, e
 		return Transition{}, &TransitionError{b.ID, b.State, T3Expire}
 	}
 	t := release(T3Expire, b, Held, ReasonExpired, actor, now)
-	t.Update.HeldUntil = cut
+	t.Update.HeldUntil = Instant(cut)
 	return t, nil
 }
 
@@ -110,9 +127,13 @@ func Tombstone(b Booking, why Reason, actor Actor, now time.Time) (Transition, e
 	if b.State != None {
 		return Transition{}, &TransitionError{b.ID, b.State, T4Tombstone}
 	}
-	b.State, b.Reason, b.Actor, b.UndoOwed, b.ReleasedAt = Released, why, actor, true, now
-	b.History = []Change{{None, Released, now, actor, why}}
-	return Transition{Name: T4Tombstone, At: now, Create: &b}, nil
+	if err := b.complete(T4Tombstone); err != nil {
+		return Transition{}, err
+	}
+	b = b.instants()
+	b.State, b.Reason, b.Actor, b.UndoOwed, b.ReleasedAt = Released, why, actor, true, Instant(now)
+	b.History = []Change{{None, Released, Instant(now), actor, why}}
+	return Transition{Name: T4Tombstone, At: Instant(now), Create: &b}, nil
 }
 
 // UndoDone is T5: Redis has given the seats back and the replicas have said so.
@@ -120,32 +141,35 @@ func UndoDone(b Booking, now time.Time) (Transition, error) {
 	if b.State != Released {
 		return Transition{}, &TransitionError{b.ID, b.State, T5UndoDone}
 	}
-	return Transition{Name: T5UndoDone, At: now, Update: &BookingChange{ID: b.ID, From: Released, To: Released, ClearUndo: true}}, nil
+	return Transition{Name: T5UndoDone, At: Instant(now), Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Released, To: Released, ClearUndo: true}}, nil
 }
 
-// RefundNext is T6: DUE to SENT, or SENT to DONE.
+// RefundNext is T6: DUE to SENT, or SENT to DONE. Repeated, or overtaken by
+// another sweep, its condition fails and Found.Payment.Refund is at that step
+// or beyond: go on from there.
 func RefundNext(p PaymentRecord, now time.Time) (Transition, error) {
 	to := map[RefundStep]RefundStep{RefundDue: RefundSent, RefundSent: RefundDone}[p.Refund]
 	if p.Resolution != Refund || to == NoRefund {
 		return Transition{}, &TransitionError{p.BookingID, State(p.Resolution + "/" + Resolution(p.Refund)), T6Refund}
 	}
-	return Transition{Name: T6Refund, At: now, Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
+	return Transition{Name: T6Refund, At: Instant(now), Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: p.BookingID,
 		When: RefundIs, FromRefund: p.Refund, Resolution: Refund, Refund: to}}, nil
 }
 
 // Extend is T7: the hold ends later. It never ends earlier (case B21); a hold
-// that already ends at or after until is a failed condition, and fine.
+// that already ends at or after until is a failed condition, and fine: that is
+// also what a repeat sees (Found.Booking is HELD and ends at until or later).
 func Extend(b Booking, until time.Time, actor Actor, now time.Time) (Transition, error) {
 	if b.State != Held {
 		return Transition{}, &TransitionError{b.ID, b.State, T7Extend}
 	}
-	return Transition{Name: T7Extend, At: now, Update: &BookingChange{ID: b.ID, From: Held, To: Held,
-		Before: until, HoldUntil: until, Append: true, Reason: ReasonExtended, Actor: actor}}, nil
+	return Transition{Name: T7Extend, At: Instant(now), Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Held, To: Held,
+		Before: Instant(until), HoldUntil: Instant(until), Append: true, Reason: ReasonExtended, Actor: actor}}, nil
 }
 
 // AskAgain extends the hold because the release gate could not learn the
 // payment's state, and counts it (protocol.md 2.2.5: at most 5 times, then a
-// person is paged).
+// person is paged). A repeat is not counted twice: like Extend's it fails.
 func AskAgain(b Booking, until time.Time, actor Actor, now time.Time) (Transition, error) {
 	t, err := Extend(b, until, actor, now)
 	if err != nil {
@@ -156,7 +180,10 @@ func AskAgain(b Booking, until time.Time, actor Actor, now time.Time) (Transitio
 }
 
 // Commit is the commit gate of protocol.md 2.2.4: the hold is stretched and
-// the payment named before money moves. Only a held booking passes.
+// the payment named before money moves. Only a held booking passes. The hold
+// never gets shorter (case B21): if somebody extended it beyond until since b
+// was read, the condition fails with a booking that is still HELD; build it
+// again from that one.
 func Commit(b Booking, k PaymentKey, until time.Time, now time.Time) (Transition, error) {
 	if b.State != Held {
 		return Transition{}, &TransitionError{b.ID, b.State, T7Extend}
@@ -164,8 +191,8 @@ func Commit(b Booking, k PaymentKey, until time.Time, now time.Time) (Transition
 	if b.HoldUntil.After(until) {
 		until = b.HoldUntil
 	}
-	return Transition{Name: T7Extend, At: now, Update: &BookingChange{ID: b.ID, From: Held, To: Held,
-		HoldUntil: until, Payment: k}}, nil
+	return Transition{Name: T7Extend, At: Instant(now), Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Held, To: Held,
+		HeldUntil: Instant(until), HoldUntil: Instant(until), Payment: k}}, nil
 }
 
 // Cancel is T8: an operator cancels a paid booking, and its payment is due for
@@ -181,12 +208,12 @@ func Cancel(b Booking, actor Actor, now time.Time) (Transition, error) {
 }
 
 func release(n Name, b Booking, from State, why Reason, actor Actor, now time.Time) Transition {
-	return Transition{Name: n, At: now, Free: ownershipOf(b),
-		Update: &BookingChange{ID: b.ID, From: from, To: Released, SetUndo: true, Append: true, Reason: why, Actor: actor}}
+	return Transition{Name: n, At: Instant(now), Free: ownershipOf(b),
+		Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: from, To: Released, SetUndo: true, Append: true, Reason: why, Actor: actor}}
 }
 
 func refund(n Name, b Booking, c Capture, when PaymentCondition, why string, now time.Time) Transition {
-	return Transition{Name: n, At: now, Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID, When: when,
+	return Transition{Name: n, At: Instant(now), Payment: &PaymentChange{Key: c.Key, Sale: b.Sale, BookingID: b.ID, When: when,
 		Resolution: Refund, Refund: RefundDue, AmountMinor: c.AmountMinor, Currency: c.Currency, Reason: why}}
 }
 
@@ -196,8 +223,9 @@ func applied(b Booking, c Capture, when PaymentCondition) *PaymentChange {
 }
 
 func created(b Booking, c Capture, why Reason, actor Actor, now time.Time) *Booking {
-	b.State, b.Payment, b.PaidAt, b.Reason, b.Actor = Paid, c.Key, c.At, why, actor
-	b.History = []Change{{None, Paid, now, actor, why}}
+	b = b.instants()
+	b.State, b.Payment, b.PaidAt, b.Reason, b.Actor = Paid, c.Key, Instant(c.At), why, actor
+	b.History = []Change{{None, Paid, Instant(now), actor, why}}
 	return &b
 }
 

@@ -107,13 +107,16 @@ type ControlStore interface {
 	CreateControl(ctx context.Context, c Control) error
 	// UpdateControl reads, lets change edit, and writes if nobody was faster,
 	// else starts again (bounded). An error of change stops it and is returned.
-	// change may run several times.
+	// change may run several times, after a lost answer also on its own effect:
+	// it must look before it counts up. ErrNotFound without a control item.
 	UpdateControl(ctx context.Context, saleID string, change func(*Control) error) (Control, error)
-	// NoteSweep and LastSweep keep the newest note of each kind, without
-	// touching the control item's revision. None yet: ErrNotFound.
+	// NoteSweep and LastSweep keep the newest note of each kind (an older one that
+	// comes late is dropped without an error), without touching the control
+	// item's revision. None yet: ErrNotFound.
 	NoteSweep(ctx context.Context, saleID string, n SweepNote) error
 	LastSweep(ctx context.Context, saleID, kind string) (SweepNote, error)
-	// AppendAudit and Audit keep the operators' acts, oldest first.
+	// AppendAudit and Audit keep the operators' acts, oldest first. The very same
+	// entry twice is one, so an unknown outcome may be repeated.
 	AppendAudit(ctx context.Context, saleID string, e AuditEntry) error
 	Audit(ctx context.Context, saleID string, each func(AuditEntry) error) error
 }
@@ -126,14 +129,17 @@ type RosterRow struct {
 
 // RosterStore keeps the R items.
 type RosterStore interface {
-	PutRoster(ctx context.Context, saleID string, rows []RosterRow) error // any number of rows
+	// PutRoster writes any number of rows, not in one piece: after an error repeat
+	// it all. Of two rows of one candidate the last one stays.
+	PutRoster(ctx context.Context, saleID string, rows []RosterRow) error
+	// DropRoster removes rows; one that is not there is no error.
 	DropRoster(ctx context.Context, saleID string, candidates []string) error
 }
 
 // StatusStore keeps the published status document of each sale (protocol.md 3.13).
 type StatusStore interface {
 	// PutStatus stores the document only if (epoch, n) is greater than what is
-	// stored; ErrStale otherwise.
+	// stored; ErrStale otherwise. A repeat is stale: it is stored already.
 	PutStatus(ctx context.Context, saleID string, epoch, n int64, doc []byte) error
 	// StatusDoc returns the newest document and its version. None: ErrNotFound.
 	StatusDoc(ctx context.Context, saleID string) (doc []byte, epoch, n int64, err error)
@@ -148,13 +154,20 @@ type InboxItem struct {
 	Reason  string
 	Detail  string // JSON without codes or e-mails
 	At      time.Time
-	Done    bool
+	Done    bool // an operator has dealt with it; set by the store, like the next two
+	DoneBy  Actor
+	DoneAt  time.Time
 }
 
 // Inbox keeps what was parked.
 type Inbox interface {
+	// Park keeps the item. Parked again it is open again, also after it was
+	// resolved: what came back has not been dealt with.
 	Park(ctx context.Context, it InboxItem) error
+	// Parked lists open and resolved items, in the order of their ids.
 	Parked(ctx context.Context, saleID string, each func(InboxItem) error) error
+	// ResolveParked closes an item; the first one to do so is remembered.
+	// ErrNotFound if it was never parked.
 	ResolveParked(ctx context.Context, saleID, id string, actor Actor) error
 }
 
@@ -165,6 +178,7 @@ type Found struct {
 	Candidate string            // C: the booking id that owns the candidate, "" if nobody
 	Seats     map[string]string // S: token -> booking id, only tokens that somebody owns
 	Payment   *PaymentRecord    // P; nil: absent
+	Linked    *Booking          // the B that Link names; nil: absent
 }
 
 // ConditionError: a condition of the transition did not hold, so nothing was

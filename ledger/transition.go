@@ -51,11 +51,10 @@ type Ownership struct {
 
 // BookingChange changes one B item, only if it is in state From.
 type BookingChange struct {
-	ID        string
+	ID, Sale  string
 	From, To  State
-	HeldUntil time.Time // not zero: also hold_until <= HeldUntil (T3)
+	HeldUntil time.Time // not zero: also hold_until <= HeldUntil (T3, commit gate)
 	Before    time.Time // not zero: also hold_until < Before (T7)
-	Owed      bool      // also undo is owed (T5)
 
 	PaidAt      time.Time  // set if not zero
 	Payment     PaymentKey // set if not zero
@@ -68,7 +67,7 @@ type BookingChange struct {
 	Actor       Actor
 }
 
-// Link sets the successor of a released booking.
+// Link sets the successor of a released booking that has no other successor.
 type Link struct {
 	BookingID, Successor string
 }
@@ -94,9 +93,9 @@ type PaymentChange struct {
 	FromRefund  RefundStep
 	Resolution  Resolution
 	Refund      RefundStep
-	AmountMinor int64 // written if not 0
+	AmountMinor int64 // written with Currency if not 0
 	Currency    string
-	Reason      string
+	Reason      string // written if not empty
 }
 
 // Capture is a captured payment as the ledger sees it: a fact, not a gateway's type.
@@ -124,4 +123,17 @@ func orNone(s State) string {
 		return "unknown to the ledger"
 	}
 	return string(s)
+}
+
+// IncompleteError: the booking lacks what the transition needs to write, so the
+// caller has to find it first (protocol.md 3.6; case B28).
+type IncompleteError struct {
+	BookingID string
+	Name      Name
+	Missing   string
+}
+
+// Error implements error.
+func (e *IncompleteError) Error() string {
+	return fmt.Sprintf("ledger: %s of booking %q needs its %s: read it from Redis or from the gateway first", e.Name, e.BookingID, e.Missing)
 }
