@@ -1,7 +1,8 @@
 // Package events is the language in which the parts of Holdfast talk over the
-// queue: the event types, their envelope and its versioned codec. Delivery is
-// at least once and, across the dead letter queue, out of order; whoever
-// handles an event must bear both (protocol.md 1.5, 3.6).
+// queue: the event types, their envelope with its versioned codec, and the
+// verdicts of whoever handles one. Delivery is at least once and, across the
+// dead letter queue, out of order; a handler must bear both (protocol.md 1.5,
+// 3.6).
 package events
 
 import (
@@ -11,7 +12,9 @@ import (
 )
 
 // Version is the envelope version this build writes. It reads this and every
-// older one that was ever released.
+// older one that was ever released. A field may be added without a new version
+// (old readers skip it); a new type, or a changed meaning, needs one, so that
+// an old worker leaves the event to a new one instead of misreading it.
 const Version = 1
 
 // Type names what happened. The set is closed.
@@ -32,6 +35,8 @@ const (
 
 // Event is one message. Group and DedupID are functions of its content.
 type Event struct {
+	// Version is set by Decode to what was read; Encode ignores it and writes
+	// the constant Version.
 	Version   int       `json:"v"`
 	Type      Type      `json:"type"`
 	Sale      string    `json:"sale"`
@@ -88,7 +93,8 @@ type Captured struct {
 // Errors of a publisher and of the codec.
 var (
 	// ErrInvalid: the event breaks its own rules (unknown type, missing payload,
-	// a field too long). It is never worth a retry.
+	// a field too long). It is never worth a retry. What exactly is wrong is in
+	// the text of the error that wraps it.
 	ErrInvalid = errors.New("events: invalid event")
 	// ErrNotQueued: it is certain that nothing was queued.
 	ErrNotQueued = errors.New("events: not queued")
