@@ -26,10 +26,15 @@ func (d *decoder) fault(n *yaml.Node, path, format string, args ...any) {
 	d.bad = append(d.bad, path)
 }
 
-// blamed says whether the path, or what it is a part of, is faulty already; and, for the sums and comparisons, a part of it.
+// blamed says whether the path, what it is a part of, a part of it, or what it is reckoned from is faulty already.
 func (d *decoder) blamed(path string) bool {
 	for _, bad := range d.bad {
-		if bad == "" || within(path, bad) || within(bad, path) || strings.HasPrefix(path, "ages.") && bad == "hold" || path == "total_cap" && strings.HasPrefix(bad, "levels") {
+		switch {
+		case bad == "" || within(path, bad) || within(bad, path):
+			return true
+		case bad == "hold" && (path == "soft_hold_max" || within(path, "ages")):
+			return true
+		case path == "total_cap" && within(bad, "levels"):
 			return true
 		}
 	}

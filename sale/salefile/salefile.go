@@ -18,9 +18,11 @@ package salefile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -78,6 +80,7 @@ func (d *decoder) finish(s sale.Sale) (sale.Sale, error) {
 		}
 	}
 	if len(d.faults) > 0 {
+		slices.SortStableFunc(d.faults, func(a, b sale.Fault) int { return cmp.Compare(a.Line, b.Line) })
 		return sale.Sale{}, &sale.FaultsError{Faults: d.faults}
 	}
 	return s, nil
