@@ -1,0 +1,58 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/payment"
+)
+
+// publishCaptured queues a payment that the gate found captured; a worker
+// applies it. One that differs from its booking goes to review instead: the
+// event has no room for everything that is compared.
+func (s *Steps) publishCaptured(ctx context.Context, b ledger.Booking, p payment.Payment, askedBy string) error {
+	gw := s.Gateways[b.Payment.Gateway]
+	c := CaptureOf(b.Payment.Gateway, p)
+	if err := CheckPayment(b, gw, p); err != nil {
+		_, err = s.FlagMismatch(ctx, b, c, err)
+		return err
+	}
+	now := s.Now().UTC()
+	at := p.CapturedAt.UTC()
+	if at.IsZero() {
+		at = now
+	}
+	e := events.Event{
+		Version: events.Version, Type: events.PaymentCaptured, Sale: b.Sale, Candidate: b.Candidate,
+		BookingID: b.ID, Gen: b.Gen, At: now,
+		Captured: &events.Captured{
+			Gateway: c.Key.Gateway, PaymentID: c.Key.ID, AmountMinor: p.AmountMinor, Currency: p.Currency,
+			Payee: p.Payee, CapturedAt: at, AskedBy: askedBy,
+		},
+	}
+	if err := s.Publish.Publish(ctx, e); err != nil {
+		return fmt.Errorf("lifecycle: queue captured payment %s of booking %s: %w", c.Key, b.ID, err)
+	}
+	return nil
+}
+
+// FlagMismatch puts a payment that differs from its booking to review and
+// alarms (protocol.md 2.2.6). It reports whether it is in review now, by this
+// call or an earlier one; if not, the payment had been resolved before and
+// stays as it is.
+func (s *Steps) FlagMismatch(ctx context.Context, b ledger.Booking, c ledger.Capture, mismatch error) (bool, error) {
+	err := s.Write(ctx, ledger.Flag(b, c, mismatch.Error(), s.Now()))
+	var condition *ledger.ConditionError
+	if errors.As(err, &condition) {
+		p := condition.Found.Payment
+		return p != nil && p.Resolution == ledger.Review, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lifecycle: put payment %s to review: %w", c.Key, err)
+	}
+	s.Alarm(Alarm{AlarmMismatch, b.Sale, b.ID, mismatch.Error()})
+	return true, nil
+}
