@@ -159,9 +159,17 @@ type ExecuteGuard interface {
 
 // TokenStore shares a gateway's access token among the fleet: one holder of the
 // lease refreshes it, within a budget of grants per hour (protocol.md 2.1).
+// payment/sandbox/tokentest holds the suite that every store has to pass.
 type TokenStore interface {
-	// Token returns ErrNotFound when there is none.
+	// Token returns ErrNotFound when there is none, or when its ttl has run out.
 	Token(ctx context.Context, gateway string) (token string, issuedAt time.Time, err error)
+	// AcquireTokenLease gives the lease to one holder at a time (nobody, not even
+	// the holder, gets it again before it has run out) and with it charges one
+	// grant of the rolling hour; grantsLeft is what remains after that. The charge
+	// stands even if the holder dies: the gateway may have counted its call.
 	AcquireTokenLease(ctx context.Context, gateway, holder string, lease time.Duration) (granted bool, grantsLeft int, err error)
+	// StoreToken shares a new token, issued now. A holder whose lease has run out
+	// gets an error and nothing is stored. The lease does not end here but by
+	// time, so that whoever saw no token a moment ago is not charged for a second.
 	StoreToken(ctx context.Context, gateway, holder, token string, ttl time.Duration) error
 }
