@@ -49,7 +49,7 @@ func TestReaderAcceptsWhatOfficesSend(t *testing.T) {
 		"no last line break": "code,email,levels\nAB-12,a@x.org,N1|N2\nCD34,b@x.org,",
 		"semicolons, CRLF":   "Code;E-Mail;Level(s)\r\nAB-12;a@x.org;N1,N2\r\nCD34;b@x.org;\r\n",
 		"tabs, CR":           "CODE\tE-mail address\tAllowed levels\rAB-12\ta@x.org\tN2 N1\rCD34\tb@x.org\t\r",
-		"byte order mark":    "\ufeffcandidate_code,email,level\nAB-12,a@x.org,N1;N2\nCD34,b@x.org,\n",
+		"byte order mark":    "\ufeff\"candidate_code\",email,level\nAB-12,a@x.org,N1;N2\nCD34,b@x.org,\n",
 		"quotes":             "\"code\",\"email\",\"levels\"\n\"AB-12\",\"a@x.org\",\"N1,N2\"\n \"CD34\" ,\"b@x.org\",\"\"\n",
 		"other columns":      "name,email,level,code\n\"O\"\"Hara, Ann\",a@x.org,N1 / N2,AB-12\n\xff,b@x.org,,CD34\n",
 		"order of columns":   "levels;mail;registration no\nn1|N2|N1;a@x.org;ab-12\n;b@x.org;cd34\n",
@@ -91,6 +91,8 @@ func TestReaderJudgesEachRow(t *testing.T) {
 		"open quote costs one line":       {"\"AB12,a@x.org,N1\nCD34,b@x.org,N1\nEF56,c@x.org,", "2 malformed; 3 imported CD34 b@x.org [N1]; 4 imported EF56 c@x.org []"},
 		"open quote meets another":        {"\"AB12,a@x.org,N1\n\"CD34\",b@x.org,N1", "2 malformed; 3 imported CD34 b@x.org [N1]"},
 		"line break in quotes":            {"AB12,a@x.org,\"N1\r\nN2\"\nCD34,b@x.org,", "2 imported AB12 a@x.org [N1 N2]; 4 imported CD34 b@x.org []"},
+		"many line breaks":                {"\"AB12" + strings.Repeat("\n", 21) + "\",a@x.org,\nCD34,b@x.org,N1", "2 malformed; " + blanks(3, 20) + "23 malformed; 24 imported CD34 b@x.org [N1]"},
+		"and in two fields":               {"\"AB12\",\"" + strings.Repeat("\n", 11) + "\",\"" + strings.Repeat("\n", 11) + "\"\nCD34,b@x.org,N1", "2 malformed; " + blanks(3, 10) + "13 malformed; " + blanks(14, 10) + "24 malformed; 25 imported CD34 b@x.org [N1]"},
 		"huge line":                       {long + long + long + long + long + long + long + long + "\r\nCD34,b@x.org,N1", "2 malformed; 3 imported CD34 b@x.org [N1]"},
 		"huge line in quotes":             {"\"" + long + "\"\nCD34,b@x.org,N1", "2 malformed; 3 imported CD34 b@x.org [N1]"},
 		"too many fields":                 {strings.Repeat(",", 300) + "\nCD34,b@x.org,N1", "2 malformed; 3 imported CD34 b@x.org [N1]"},
@@ -102,6 +104,15 @@ func TestReaderJudgesEachRow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// blanks describes n blank lines from the given one.
+func blanks(line, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d blank; ", line+i)
+	}
+	return b.String()
 }
 
 func TestReaderRefusesWhatIsNoRoster(t *testing.T) {
@@ -143,6 +154,23 @@ func TestReaderDoesNotDependOnWhereItsWindowEnds(t *testing.T) {
 		rows, report := readAll(t, r)
 		if len(rows) != 3000 || report.Rows != 3000 {
 			t.Errorf("%s: %d imported of %d rows, want 3000", name, len(rows), report.Rows)
+		}
+	}
+}
+
+// A line break of two bytes may straddle any bound: the end of the longest record, the end of the window.
+func TestReaderCountsLinesAcrossItsBounds(t *testing.T) {
+	for _, bound := range []int{16 << 10, 128 << 10} {
+		for size := bound - 100; size < bound+10; size++ {
+			row := "AB12,a@x.org,N1,"
+			got := verdicts(t, "code,email,levels,note\r\n"+row+strings.Repeat("x", size-len(row))+"\r\nCD34,b@x.org,N1,\r\n")
+			first := "2 malformed"
+			if size < 16<<10 {
+				first = "2 imported AB12 a@x.org [N1]"
+			}
+			if diff := cmp.Diff([]string{first, "3 imported CD34 b@x.org [N1]"}, got); diff != "" {
+				t.Fatalf("a row of %d bytes (-want +got):\n%s", size, diff)
+			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package roster
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -20,7 +19,8 @@ type scanner struct {
 	eof     bool
 	readErr error // the reader's own failure, kept until the records before it are out
 	fields  [][]byte
-	scratch []byte // room for unquoted fields
+	scratch []byte // room for fields that were quoted
+	breaks  int    // line breaks inside the quotes of the current record
 }
 
 const (
@@ -91,82 +91,6 @@ func (s *scanner) next() (fields [][]byte, line int, err error) {
 // window is what a record may take up, and one byte more: so a carriage return that ends the longest record is seen with its line feed.
 func (s *scanner) window() []byte { return s.buf[s.pos:min(s.end, s.pos+maxRecordBytes+1)] }
 
-// record splits the window's first record into s.fields. It reports the bytes used up and the lines they hold, or why there is no record.
-func (s *scanner) record(window []byte) (used, lines int, reason string) {
-	s.fields, s.scratch = s.fields[:0], s.scratch[:0]
-	for at := 0; ; {
-		field, size, breaks, fault := s.field(window[at:])
-		at += size
-		lines += breaks
-		switch {
-		case fault != "":
-			return at, lines, fault
-		case at >= maxRecordBytes:
-			return at, lines, fmt.Sprintf("is longer than %d bytes", maxRecordBytes)
-		case lines > maxRecordLines:
-			return at, lines, "has a quote that is not closed"
-		case len(s.fields) == maxFields:
-			return at, lines, fmt.Sprintf("has more than %d fields", maxFields)
-		}
-		s.fields = append(s.fields, field)
-		if at == len(window) {
-			return at, lines, ""
-		}
-		if window[at] == s.delim {
-			at++
-			continue
-		}
-		return at + breakSize(window[at:]), lines + 1, ""
-	}
-}
-
-// field takes one field off the front of b, up to but without the delimiter or line break behind it.
-func (s *scanner) field(b []byte) (field []byte, size, breaks int, fault string) {
-	start := 0
-	for start < len(b) && b[start] == ' ' {
-		start++
-	}
-	if start < len(b) && b[start] == '"' {
-		return s.quoted(b, start+1)
-	}
-	for size < len(b) && b[size] != s.delim && b[size] != '\n' && b[size] != '\r' {
-		size++
-	}
-	return b[:size], size, 0, ""
-}
-
-// quoted takes a quoted field whose text begins at b[i]. A doubled quote is a quote; spaces may follow the closing one.
-func (s *scanner) quoted(b []byte, i int) (field []byte, size, breaks int, fault string) {
-	from := len(s.scratch)
-	for i < len(b) {
-		switch c := b[i]; {
-		case c == '"' && i+1 < len(b) && b[i+1] == '"':
-			s.scratch = append(s.scratch, '"')
-			i += 2
-		case c == '"':
-			i++
-			for i < len(b) && b[i] == ' ' {
-				i++
-			}
-			if i < len(b) && b[i] != s.delim && b[i] != '\n' && b[i] != '\r' {
-				return nil, i, breaks, "has text after a closing quote"
-			}
-			return s.scratch[from:len(s.scratch):len(s.scratch)], i, breaks, ""
-		case c == '\n' || c == '\r':
-			n := breakSize(b[i:])
-			if breaks++; breaks > maxRecordLines {
-				return nil, i, breaks, "has a quote that is not closed"
-			}
-			s.scratch = append(s.scratch, '\n')
-			i += n
-		default:
-			s.scratch = append(s.scratch, c)
-			i++
-		}
-	}
-	return nil, i, breaks, "has a quote that is not closed"
-}
-
 // skipLine moves past the end of the current line, however long it is.
 func (s *scanner) skipLine() {
 	for {
@@ -183,15 +107,4 @@ func (s *scanner) skipLine() {
 			return
 		}
 	}
-}
-
-// breakSize is the length of the line break at the front of b: CRLF, LF or CR.
-func breakSize(b []byte) int {
-	switch {
-	case len(b) > 1 && b[0] == '\r' && b[1] == '\n':
-		return 2
-	case len(b) > 0 && (b[0] == '\r' || b[0] == '\n'):
-		return 1
-	}
-	return 0
 }
