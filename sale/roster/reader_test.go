@@ -64,8 +64,8 @@ func TestReaderAcceptsWhatOfficesSend(t *testing.T) {
 	}
 }
 
-func TestReaderFindsTheHeaderBehindBlankLinesAndSep(t *testing.T) {
-	got := verdicts(t, "\n\r\nsep=;\r\ncode;email\r\nAB12;a@x.org\r\n")
+func TestReaderFindsTheHeaderBehindWhatSpreadsheetsPutThere(t *testing.T) {
+	got := verdicts(t, "\ufeffsep=;\n\r\n\r\ncode;email\r\nAB12;a@x.org\r\n")
 	if diff := cmp.Diff([]string{"5 imported AB12 a@x.org []"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
