@@ -21,6 +21,8 @@ type Options struct {
 	Faults fault.Plan       // fault.Healthy if nil
 	// OnSlow is called, without a lock, before a call that the plan slows down: fault.Sleep in real time, a note in a simulator. Nothing is called if nil.
 	OnSlow func(fault.Point, time.Duration)
+	// MaxInFlight is the limit of each queue, 120,000 if 0. At it receives find nothing and no error is reported (protocol.md 1.5).
+	MaxInFlight int
 }
 
 // Cloud holds the queues. It is safe for concurrent use.
@@ -28,6 +30,7 @@ type Cloud struct {
 	now    func() time.Time
 	faults fault.Plan
 	onSlow func(fault.Point, time.Duration)
+	limit  int           // of messages in flight, per queue
 	wake   chan struct{} // tells Run that NextEvent may have come nearer
 
 	mu      sync.Mutex
@@ -52,7 +55,10 @@ func New(o Options) *Cloud {
 	if o.Faults == nil {
 		o.Faults = fault.Healthy
 	}
-	c := &Cloud{now: o.Now, faults: o.Faults, onSlow: o.OnSlow, src: o.Source, wake: make(chan struct{}, 1), queues: map[string]*queue{}}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = maxInFlight
+	}
+	c := &Cloud{limit: o.MaxInFlight, now: o.Now, faults: o.Faults, onSlow: o.OnSlow, src: o.Source, wake: make(chan struct{}, 1), queues: map[string]*queue{}}
 	for i := 0; i < len(c.key); i += 8 {
 		binary.BigEndian.PutUint64(c.key[i:], c.src.Uint64())
 	}

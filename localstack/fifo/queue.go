@@ -9,7 +9,7 @@ import (
 // windowLength is how long SQS remembers deduplication ids and receive attempts.
 const windowLength = 5 * time.Minute
 
-// maxInFlight is the limit of a FIFO queue; at it, receives find nothing and no error is reported (protocol.md 1.5).
+// maxInFlight is AWS's limit for FIFO queues.
 const maxInFlight = 120_000
 
 // queue is one FIFO queue. Every method runs under the cloud's lock.
@@ -69,7 +69,7 @@ func (q *queue) add(m *message, groupID string, now time.Time) {
 	m.older = q.newest
 	if q.newest == nil {
 		q.oldest = m
-		q.cloud.expect(now.Add(q.cfg.Retention))
+		q.cloud.expect(q.expiry(m))
 	} else {
 		q.newest.newer = m
 	}
@@ -137,20 +137,29 @@ func (q *queue) settle(g *group) {
 	q.touch()
 }
 
-// catchUp lets happen what is due at now.
+// catchUp lets happen what is due at now, in the order of its instants: so a jump of the clock ends where many small steps would.
 func (q *queue) catchUp(now time.Time) {
-	for len(q.timers) > 0 && !q.timers[0].at.After(now) {
-		m := q.timers[0]
-		q.show(m)
-		q.settle(m.group)
+	for {
+		shows := len(q.timers) > 0 && !q.timers[0].at.After(now)
+		drops := q.oldest != nil && !q.expiry(q.oldest).After(now)
+		switch {
+		case shows && (!drops || !q.expiry(q.oldest).Before(q.timers[0].at)):
+			m := q.timers[0]
+			q.show(m)
+			q.settle(m.group)
+		case drops:
+			q.remove(q.oldest)
+		default:
+			q.dedup.forget(now)
+			q.attempts.forget(now)
+			q.touch() // polls may have reached their deadline
+			return
+		}
 	}
-	for q.oldest != nil && !q.oldest.enqueued.Add(q.cfg.Retention).After(now) {
-		q.remove(q.oldest)
-	}
-	q.dedup.forget(now)
-	q.attempts.forget(now)
-	q.touch() // polls may have reached their deadline
 }
+
+// expiry is when retention drops a message, wherever it is.
+func (q *queue) expiry(m *message) time.Time { return m.enqueued.Add(q.cfg.Retention) }
 
 func (q *queue) nextEvent() (next time.Time, ok bool) {
 	consider := func(at time.Time) {
@@ -162,7 +171,7 @@ func (q *queue) nextEvent() (next time.Time, ok bool) {
 		consider(q.timers[0].at)
 	}
 	if q.oldest != nil {
-		consider(q.oldest.enqueued.Add(q.cfg.Retention))
+		consider(q.expiry(q.oldest))
 	}
 	for e := q.polls.Front(); e != nil; e = e.Next() {
 		consider(e.Value.(*Poll).deadline)

@@ -69,13 +69,13 @@ func (q *queue) receive(in ReceiveInput, v fault.Verdict, now time.Time) []Messa
 
 // take lends up to max messages until an instant. It empties one group before the next: AWS returns as many of a group as it can.
 func (q *queue) take(max int, until, now time.Time) (out []*message) {
-	for len(out) < max && q.counts[inFlight] < maxInFlight {
+	for len(out) < max && q.counts[inFlight] < q.cloud.limit {
 		e := q.ready.Front()
 		if e == nil {
 			break
 		}
 		g := e.Value.(*group)
-		for m := g.first; m != nil && m.state == visible && len(out) < max && q.counts[inFlight] < maxInFlight; {
+		for m := g.first; m != nil && m.state == visible && len(out) < max && q.counts[inFlight] < q.cloud.limit; {
 			next := m.next
 			if !q.bury(m, now) {
 				q.lend(m, until, now)
