@@ -1,6 +1,9 @@
 package events
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Message is an event as it lies in a queue, not yet decoded.
 type Message struct {
@@ -20,4 +23,22 @@ func (m Message) Age(now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, now.Sub(m.Meta.SentAt))
+}
+
+// ParseMeta reads the system attributes of a delivery, under the names that SQS
+// gives them in a receive and in a Lambda event alike. What is missing or no
+// number leaves its field zero.
+func ParseMeta(messageID string, attributes map[string]string) Meta {
+	meta := Meta{
+		MessageID: messageID,
+		Group:     attributes["MessageGroupId"],
+		DedupID:   attributes["MessageDeduplicationId"],
+	}
+	if n, err := strconv.Atoi(attributes["ApproximateReceiveCount"]); err == nil {
+		meta.ReceiveCount = n
+	}
+	if ms, err := strconv.ParseInt(attributes["SentTimestamp"], 10, 64); err == nil {
+		meta.SentAt = time.UnixMilli(ms).UTC()
+	}
+	return meta
 }

@@ -1,0 +1,177 @@
+package fifo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/events/fifo"
+	"github.com/holdfast/holdfast/localstack/fault"
+)
+
+var sendBatch = fault.Point{Op: "SendMessageBatch"}
+
+func TestPublishedEventArrives(t *testing.T) {
+	c := newCloud(t, fifo.Names{})
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL})
+	e := held("candidate-1", "B1")
+	if err := p.Publish(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Publish(t.Context(), e); err != nil { // safe to call again
+		t.Fatal(err)
+	}
+	got := c.drain(t)
+	if len(got) != 1 {
+		t.Fatalf("%d messages, want 1", len(got))
+	}
+	m := got[0].Meta
+	if m.Group != "candidate-1" || m.DedupID != "H:B1" || m.ReceiveCount != 1 || m.MessageID == "" || m.SentAt.IsZero() {
+		t.Errorf("meta %+v", m)
+	}
+	back, err := events.Decode([]byte(got[0].Body))
+	e.Version = events.Version
+	if err != nil || !cmp.Equal(e, back) {
+		t.Errorf("%v %s", err, cmp.Diff(e, back))
+	}
+}
+
+// Many callers share requests, and lose or double nothing.
+func TestLoadSharesBatches(t *testing.T) {
+	c := newCloud(t, fifo.Names{})
+	var mu sync.Mutex
+	calls, entries := 0, 0
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, InFlight: 2, OnBatch: func(r fifo.BatchReport) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls, entries = calls+1, entries+r.Enqueued
+	}})
+	const n = 500
+	start := make(chan struct{})
+	errs := make(chan error, n)
+	for i := range n {
+		go func() {
+			<-start
+			errs <- p.Publish(t.Context(), held(fmt.Sprintf("candidate-%d", i), fmt.Sprintf("B%d", i)))
+		}()
+	}
+	close(start)
+	for range n {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := c.depth(t); d.Visible != n {
+		t.Errorf("depth %+v, want %d visible", d, n)
+	}
+	if entries != n || calls > n/2 {
+		t.Errorf("%d calls carried %d events, want %d in far fewer calls", calls, entries, n)
+	}
+}
+
+// protocol.md scenario 17/18, first half: the answer is lost, the event is
+// there; the second attempt is recognised.
+func TestLostAnswerIsRepeatedUnderTheSameID(t *testing.T) {
+	c := newCloud(t, fifo.Names{})
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL})
+	c.faults.Once(sendBatch, fault.Verdict{Kind: fault.LoseAnswer})
+	if err := p.Publish(t.Context(), held("candidate-1", "B1")); err != nil {
+		t.Fatal(err)
+	}
+	if c.faults.Fired(fault.LoseAnswer) != 1 {
+		t.Fatal("the fault did not happen")
+	}
+	if got := c.drain(t); len(got) != 1 {
+		t.Errorf("%d messages, want 1", len(got))
+	}
+}
+
+// What is certain must be said as certain, and nothing else: a wrong
+// ErrNotQueued sells a seat twice (protocol.md 3A row 1).
+func TestFailuresAreClassified(t *testing.T) {
+	for _, f := range []struct {
+		name   string
+		kind   fault.Kind
+		want   error
+		queued int
+	}{
+		{"every answer lost", fault.LoseAnswer, events.ErrAmbiguous, 1},
+		{"internal errors", fault.FailBefore, events.ErrAmbiguous, 0},
+		{"throttled", fault.Throttle, events.ErrNotQueued, 0},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			c := newCloud(t, fifo.Names{})
+			p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, GiveUp: 150 * time.Millisecond})
+			c.faults.Inject(sendBatch, 0, -1, fault.Verdict{Kind: f.kind})
+			err := p.Publish(t.Context(), held("candidate-1", "B1"))
+			if !errors.Is(err, f.want) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v, want %v", err, f.want)
+			}
+			if c.faults.Fired(f.kind) < 2 {
+				t.Errorf("%d attempts, want more within the time", c.faults.Fired(f.kind))
+			}
+			if got := c.drain(t); len(got) != f.queued {
+				t.Errorf("%d messages in the queue, want %d", len(got), f.queued)
+			}
+		})
+	}
+}
+
+// One ambiguous attempt makes the whole ambiguous, whatever the next ones say.
+func TestAmbiguityIsNotForgotten(t *testing.T) {
+	c := newCloud(t, fifo.Names{})
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, GiveUp: 150 * time.Millisecond})
+	c.faults.Once(sendBatch, fault.Verdict{Kind: fault.LoseAnswer})
+	c.faults.Inject(sendBatch, 0, -1, fault.Verdict{Kind: fault.Throttle})
+	err := p.Publish(t.Context(), held("candidate-1", "B1"))
+	if !errors.Is(err, events.ErrAmbiguous) || errors.Is(err, events.ErrNotQueued) {
+		t.Errorf("got %v, want only ErrAmbiguous", err)
+	}
+}
+
+func TestRefusalsAreFinalAndCertain(t *testing.T) {
+	c := newCloud(t, fifo.Names{})
+	start := time.Now()
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL + "x", GiveUp: time.Minute})
+	if err := p.Publish(t.Context(), held("candidate-1", "B1")); !errors.Is(err, events.ErrNotQueued) {
+		t.Errorf("no such queue: got %v", err)
+	}
+	if err := p.Publish(t.Context(), events.Event{}); !errors.Is(err, events.ErrInvalid) {
+		t.Errorf("no event: got %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Publish(gone, held("candidate-1", "B1")); !errors.Is(err, events.ErrNotQueued) {
+		t.Errorf("caller gone before: got %v", err)
+	}
+	if time.Since(start) > 30*time.Second {
+		t.Error("a refusal was retried")
+	}
+}
+
+func TestUnreachableEndpointIsCertain(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil { // now nobody listens there
+		t.Fatal(err)
+	}
+	client := sqs.New(sqs.Options{Region: "us-east-1", BaseEndpoint: &endpoint,
+		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("local", "local", ""))})
+	p := publisher(t, client, fifo.PublisherConfig{QueueURL: endpoint + "/0/q.fifo", GiveUp: 100 * time.Millisecond})
+	err = p.Publish(t.Context(), held("candidate-1", "B1"))
+	if !errors.Is(err, events.ErrNotQueued) || errors.Is(err, events.ErrAmbiguous) {
+		t.Errorf("got %v, want ErrNotQueued", err)
+	}
+}
