@@ -96,7 +96,10 @@ func (v Value) check(depth int) error {
 			return err
 		}
 	}
-	for _, element := range v.Attributes() {
+	for name, element := range v.Attributes() {
+		if name == "" && depth == 0 {
+			return invalid("One or more parameter values were invalid: An attribute name may not be empty")
+		}
 		if err := element.check(depth + 1); err != nil {
 			return err
 		}

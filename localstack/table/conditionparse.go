@@ -57,27 +57,22 @@ func (p *parser) group() condition {
 
 func (p *parser) comparison() condition {
 	left := p.operand()
-	t := p.take()
+	t := p.peek()
 	switch {
 	case t.kind == tokenSymbol && slices.Contains([]string{"=", "<>", "<", "<=", ">", ">="}, t.text):
+		p.take()
 		right := p.operand()
 		p.checkDistinct(t.text, left, right)
 		if t.text != "=" && t.text != "<>" {
 			p.checkOrdered(t.text, left, right)
 		}
 		return compareCondition{t.text, left, right}
-	case t.isKeyword("BETWEEN"):
+	case p.acceptKeyword("BETWEEN"):
 		return p.between(left)
-	case t.isKeyword("IN"):
+	case p.acceptKeyword("IN"):
 		return p.in(left)
 	}
-	if p.err == nil {
-		p.at = max(p.at-1, 0)
-		if t.kind == tokenEnd {
-			p.at = len(p.tokens) - 1
-		}
-		p.failSyntax()
-	}
+	p.failSyntax()
 	return nil
 }
 
@@ -88,7 +83,7 @@ func (p *parser) between(value operand) condition {
 	}
 	high := p.operand()
 	p.checkOrdered("BETWEEN", value, low, high)
-	if low.path == nil && high.path == nil && !low.isSize && p.err == nil {
+	if low.path == nil && high.path == nil && !low.isSize && !high.isSize && p.err == nil {
 		if order, ok := low.literal.compare(high.literal); !ok {
 			p.fail("The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}",
 				low.literal.kind, low.literal.text, high.literal.kind, high.literal.text)

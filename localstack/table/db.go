@@ -59,6 +59,7 @@ type state struct {
 	main    view
 	stale   *view // only with Options.Lag
 	indexes []*view
+	bytes   int    // of all items
 	ttl     string // the attribute, "" if switched off
 }
 
@@ -80,6 +81,12 @@ func (db *DB) table(name string) (*state, error) {
 func (t *state) put(db *DB, key string, old, now *row) {
 	if old == nil && now == nil {
 		return
+	}
+	if old != nil {
+		t.bytes -= old.size
+	}
+	if now != nil {
+		t.bytes += now.size
 	}
 	t.main.apply(key, old, now, time.Time{})
 	if t.stale != nil {

@@ -40,12 +40,7 @@ func (t *state) describe() TableDescription {
 	d := TableDescription{
 		TableName: t.name, TableArn: arnPrefix + t.name, TableStatus: "ACTIVE",
 		CreationDateTime: float64(t.created.UnixMilli()) / 1000, KeySchema: t.keys,
-		BillingModeSummary: BillingModeSummary{"PAY_PER_REQUEST"}, ItemCount: t.main.rows.size,
-	}
-	for _, chunk := range t.main.rows.chunks {
-		for _, e := range chunk {
-			d.TableSizeBytes += e.row.size
-		}
+		BillingModeSummary: BillingModeSummary{"PAY_PER_REQUEST"}, ItemCount: t.main.rows.size, TableSizeBytes: t.bytes,
 	}
 	for _, name := range sortedKeys(t.types) {
 		d.AttributeDefinitions = append(d.AttributeDefinitions, AttributeDefinition{name, t.types[name].String()})

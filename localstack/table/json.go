@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // UnmarshalJSON reads an item in DynamoDB's JSON ({"name":{"S":"text"}}). It is
@@ -106,7 +107,7 @@ func (r *reader) text() (string, error) {
 		case '"':
 			raw := r.data[start:r.pos]
 			r.pos++
-			if plain {
+			if plain && utf8.Valid(raw) {
 				return string(raw), nil
 			}
 			var text string

@@ -23,8 +23,14 @@ func bind(names map[string]string, values Item) *bindings {
 	return &bindings{names, values, map[string]bool{}, map[string]bool{}}
 }
 
-// checkUsed refuses names and values that no expression used.
+// checkUsed refuses names and values that no expression used, and maps of none.
 func (b *bindings) checkUsed() error {
+	if b.names != nil && len(b.names) == 0 {
+		return invalid("ExpressionAttributeNames must not be empty")
+	}
+	if b.values != nil && len(b.values) == 0 {
+		return invalid("ExpressionAttributeValues must not be empty")
+	}
 	for _, name := range sortedKeys(b.names) {
 		if !b.usedNames[name] {
 			return invalid("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", name)

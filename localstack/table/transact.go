@@ -8,9 +8,11 @@ import (
 	"github.com/holdfast/holdfast/localstack/fault"
 )
 
-// DynamoDB's limits on one transaction: actions, and bytes of all items.
+// DynamoDB's limits on one transaction: actions, bytes of all items, and
+// characters of its token.
 const (
 	maxActions          = 100
+	maxToken            = 36
 	maxTransactionBytes = 4 << 20
 )
 
@@ -110,6 +112,9 @@ func (db *DB) TransactWriteItems(in TransactWriteItemsInput) (TransactWriteItems
 	var out TransactWriteItemsOutput
 	if n := len(in.TransactItems); n == 0 || n > maxActions {
 		return out, invalid("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to 100 and greater than or equal to 1; it has %d", n)
+	}
+	if len(in.ClientRequestToken) > maxToken {
+		return out, invalid("1 validation error detected: Value at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36")
 	}
 	requests := make([]writeRequest, len(in.TransactItems))
 	for i, action := range in.TransactItems {

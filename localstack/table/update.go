@@ -1,6 +1,9 @@
 package table
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // actionKind is the section of an update expression that an action stands in.
 type actionKind uint8
@@ -95,7 +98,7 @@ func both(left, right updateValue, item Item) (l, r Value, err error) {
 // as it was; then SET, ADD and DELETE happen, and REMOVE last, with the
 // indexes that list elements had before.
 func apply(old Item, actions []action) (Item, error) {
-	changed := Map(old.with("", Value{}))
+	changed := Map(maps.Clone(old))
 	var removed []path
 	for _, a := range actions {
 		if a.kind == actionRemove {
