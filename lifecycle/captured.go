@@ -56,3 +56,21 @@ func (s *Steps) FlagMismatch(ctx context.Context, b ledger.Booking, c ledger.Cap
 	s.Alarm(Alarm{AlarmMismatch, b.Sale, b.ID, mismatch.Error()})
 	return true, nil
 }
+
+// ReportCapture asks the release gate about a booking that has just been
+// withdrawn: an unpaid page is closed, and money that was taken is queued as
+// payment.captured, so that it ends as a seat or a refund. It reports whether
+// any was.
+func (s *Steps) ReportCapture(ctx context.Context, b ledger.Booking) (bool, error) {
+	ans, err := s.Gate(ctx, b.Sale, b.Payment)
+	if err != nil {
+		return false, err
+	}
+	switch ans.Verdict {
+	case GateUnpaid:
+		return false, nil
+	case GateCaptured:
+		return true, s.publishCaptured(ctx, b, ans.Payment, askedByGate)
+	}
+	return false, ans.Cause
+}

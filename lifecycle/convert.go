@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"time"
-
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger"
@@ -18,7 +16,7 @@ func BookingFromRecord(saleID string, r admission.Record) ledger.Booking {
 		ID: r.BookingID, Sale: saleID, Candidate: r.Candidate, Level: r.Level, Gen: r.Gen,
 		Payment: key, Price: sale.Money{AmountMinor: r.AmountMinor, Currency: r.Currency},
 		Key: r.Key, InputHash: r.InputHash, EmailHash: r.EmailHash,
-		AdmittedAt: millis(r.AdmittedAt), HoldUntil: millis(r.HoldUntil),
+		AdmittedAt: ledger.Instant(r.AdmittedAt), HoldUntil: ledger.Instant(r.HoldUntil),
 	}
 	for i, token := range r.Tokens {
 		seat := ledger.Seat{Token: token}
@@ -39,7 +37,7 @@ func BookingFromHeld(e events.Event) ledger.Booking {
 		Payment: ledger.PaymentKey{Gateway: h.Gateway, ID: h.PaymentID},
 		Price:   sale.Money{AmountMinor: h.AmountMinor, Currency: h.Currency},
 		Key:     h.Key, InputHash: h.InputHash, EmailHash: h.EmailHash,
-		AdmittedAt: millis(h.AdmittedAt), HoldUntil: millis(h.HoldUntil),
+		AdmittedAt: ledger.Instant(h.AdmittedAt), HoldUntil: ledger.Instant(h.HoldUntil),
 	}
 	for _, seat := range h.Seats {
 		b.Seats = append(b.Seats, ledger.Seat(seat))
@@ -70,14 +68,6 @@ func RecordOf(b ledger.Booking) admission.Record {
 func CaptureOf(gateway string, p payment.Payment) ledger.Capture {
 	return ledger.Capture{
 		Key:         ledger.PaymentKey{Gateway: gateway, ID: p.PaymentID},
-		AmountMinor: p.AmountMinor, Currency: p.Currency, At: millis(p.CapturedAt),
+		AmountMinor: p.AmountMinor, Currency: p.Currency, At: ledger.Instant(p.CapturedAt),
 	}
-}
-
-// millis is the precision that the ledger keeps.
-func millis(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Millisecond)
 }

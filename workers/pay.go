@@ -1,0 +1,179 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
+	"github.com/holdfast/holdfast/payment"
+)
+
+// money is a captured payment on its way to a seat or a refund.
+type money struct {
+	gateway payment.Gateway
+	payment payment.Payment // as the gateway said
+	capture ledger.Capture
+}
+
+// reported is payment.captured: the gateway was asked by one of us, who also
+// checked what the event has no room for (see lifecycle.Steps.Release).
+func (w *walk) reported(ctx context.Context) error {
+	c := w.e.Captured
+	gw := w.Gateways[c.Gateway]
+	if gw == nil {
+		return events.Park("unknown_gateway", fmt.Errorf("workers: gateway %q: %w", c.Gateway, lifecycle.ErrUnknownGateway))
+	}
+	return w.captured(ctx, gw, payment.Payment{
+		PaymentID: c.PaymentID, Status: payment.StatusCompleted, AmountMinor: c.AmountMinor, Currency: c.Currency,
+		Payee: c.Payee, Live: gw.Live(), CapturedAt: c.CapturedAt,
+		Metadata: payment.Metadata{Sale: w.e.Sale, BookingID: w.e.BookingID, Candidate: w.e.Candidate},
+	})
+}
+
+// captured brings a captured payment to its end: paid seat, refund, review, or
+// the inbox (protocol.md 3.6, promise 4).
+func (w *walk) captured(ctx context.Context, gw payment.Gateway, p payment.Payment) error {
+	if p.CapturedAt.IsZero() {
+		p.CapturedAt = w.Now()
+	}
+	m := money{gateway: gw, payment: p, capture: lifecycle.CaptureOf(gw.Name(), p)}
+	if err := w.follow(ctx, p.Metadata); err != nil {
+		return err
+	}
+	id, err := w.bookingOf(ctx, m.capture.Key, p.Metadata)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return w.unattached(ctx, "", m)
+	}
+	return w.pay(ctx, id, m)
+}
+
+func (w *walk) unattached(ctx context.Context, bookingID string, m money) error {
+	return w.inbox(ctx, w.control.Sale, bookingID, m.capture.Key, ReasonUnattached, lifecycle.AlarmUnattached)
+}
+
+// pay applies the payment to the booking as the ledger has it now. Each turn
+// reads afresh; a turn that met somebody else's step is repeated.
+func (w *walk) pay(ctx context.Context, bookingID string, m money) error {
+	for range turns {
+		b, err := w.Store.Booking(ctx, bookingID)
+		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			return fmt.Errorf("workers: read booking %s: %w", bookingID, err)
+		}
+		again := false
+		switch {
+		case err != nil:
+			again, err = w.payUnheld(ctx, bookingID, m)
+		case b.State == ledger.Paid && b.Payment == m.capture.Key:
+			return w.Settle(ctx, b)
+		default:
+			again, err = w.payKnown(ctx, b, m)
+		}
+		if err != nil || !again {
+			return err
+		}
+	}
+	return errTurns(bookingID)
+}
+
+// payKnown is a payment of a booking that the ledger has, and that this payment
+// has not paid yet.
+func (w *walk) payKnown(ctx context.Context, b ledger.Booking, m money) (again bool, err error) {
+	if err := w.use(ctx, b.Sale); err != nil {
+		return false, err
+	}
+	if ended, err := w.review(ctx, b, m); ended || err != nil {
+		return false, err
+	}
+	switch b.State {
+	case ledger.Released:
+		return false, w.late(ctx, b, m)
+	case ledger.Paid:
+		return false, w.second(ctx, b, m)
+	}
+	t, err := ledger.Confirm(b, m.capture, actor, w.Now())
+	if err != nil {
+		return false, err
+	}
+	if err = w.Write(ctx, t); err == nil { // T2: no test of time, a payment before the release wins
+		b.State = ledger.Paid
+		return false, w.Settle(ctx, b)
+	}
+	f, ok := condition(err)
+	if !ok {
+		return false, fmt.Errorf("workers: confirm booking %s: %w", b.ID, err)
+	}
+	switch ledger.ReadPay(b, m.capture.Key, f) {
+	case ledger.VerdictResolved:
+		return false, w.resolved(ctx, b, *f.Payment)
+	case ledger.VerdictForeign:
+		return false, w.foreign(ctx, b.Sale, b.ID, m.capture.Key)
+	}
+	return true, nil // released, paid or gone meanwhile: the next turn reads it so
+}
+
+// review compares the payment with its booking and puts one that differs to
+// review (protocol.md 2.2.6). ended: nothing more is to be done with it here.
+func (w *walk) review(ctx context.Context, b ledger.Booking, m money) (ended bool, err error) {
+	mismatch := lifecycle.CheckPayment(b, m.gateway, m.payment)
+	if mismatch == nil {
+		return false, nil
+	}
+	flagged, err := w.FlagMismatch(ctx, b, m.capture, mismatch)
+	if err != nil || flagged {
+		return true, err
+	}
+	p, err := w.Store.Payment(ctx, m.capture.Key) // resolved before: drive on what it became
+	if err != nil {
+		return true, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
+	}
+	return true, w.resolved(ctx, b, p)
+}
+
+// second refunds a further payment of a paid booking (protocol.md 2.2.9).
+func (w *walk) second(ctx context.Context, b ledger.Booking, m money) error {
+	err := w.Write(ctx, ledger.RefundSecond(b, m.capture, w.Now()))
+	if err == nil {
+		return w.driveRefund(ctx, m.capture.Key)
+	}
+	f, ok := condition(err)
+	if !ok {
+		return fmt.Errorf("workers: refund second payment %s: %w", m.capture.Key, err)
+	}
+	if f.Payment == nil {
+		return errTurns(b.ID)
+	}
+	if f.Payment.BookingID != b.ID {
+		return w.foreign(ctx, b.Sale, b.ID, m.capture.Key)
+	}
+	return w.resolved(ctx, b, *f.Payment)
+}
+
+// resolved goes on from what a payment had become before (protocol.md 3.3).
+func (w *walk) resolved(ctx context.Context, b ledger.Booking, p ledger.PaymentRecord) error {
+	switch p.Resolution {
+	case ledger.Refund:
+		return w.driveRefund(ctx, p.Key)
+	case ledger.Review:
+		return nil // an operator decides; the alarm was raised when it was flagged
+	case ledger.Applied:
+		w.Alarm(lifecycle.Alarm{Kind: lifecycle.AlarmApplied, Sale: b.Sale, BookingID: b.ID,
+			Detail: fmt.Sprintf("payment %s is applied to %s, but this booking is not paid by it", p.Key, p.BookingID)})
+		return nil
+	}
+	return fmt.Errorf("workers: payment %s is open again: again later", p.Key)
+}
+
+// driveRefund drives a refund that the ledger owes. What fails is the refund
+// sweep's: the group must not wait for a gateway.
+func (w *walk) driveRefund(ctx context.Context, key ledger.PaymentKey) error {
+	if err := w.DriveRefund(ctx, key); err != nil {
+		w.log.WarnContext(ctx, "refund stays due", "payment", key.String(), "err", err)
+	}
+	return nil
+}
