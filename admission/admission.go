@@ -130,12 +130,20 @@ var (
 	// ErrUnacknowledged: the replicas did not acknowledge in time. The admission
 	// was undone, or will be by the reaper; nothing was promised (protocol.md 3.5).
 	ErrUnacknowledged = errors.New("admission: not acknowledged by the required replicas")
-	// ErrUnavailable: refused locally, without a round trip (three short WAITs in
-	// a row, a full queue, a deadline that ran out while queued: protocol.md 3.12).
+	// ErrUnavailable: refused before anything ran, locally (three short WAITs in a
+	// row, a full queue, a deadline that ran out while queued: protocol.md 3.12) or
+	// by the server (out of memory, loading, a replica, too few replicas).
 	ErrUnavailable = errors.New("admission: refused locally, try again later")
 	// ErrUnknown: the outcome could not be learned with the same booking id; a
 	// quick undo was tried.
 	ErrUnknown = errors.New("admission: outcome unknown")
+	// ErrInvalid: an argument that no script may see (protocol.md 3.4). Admit
+	// answers BadArgument instead.
+	ErrInvalid = errors.New("admission: invalid argument")
+	// ErrStaleGen: the sale has another generation, or is not installed.
+	ErrStaleGen = errors.New("admission: the sale's generation has moved on: read it from the ledger again")
+	// ErrInstalled: the sale is installed with this generation or a later one.
+	ErrInstalled = errors.New("admission: the sale is installed already: change its caps, times or roster instead")
 	// ErrNotFound: no such record.
 	ErrNotFound = errors.New("admission: not found")
 )

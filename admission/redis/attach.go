@@ -1,0 +1,123 @@
+package redis
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission"
+)
+
+// Settle clears the pending entry of a booking that the ledger knows
+// (protocol.md 3.4 S3). A lost settle heals by itself, so nothing is waited for.
+func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, paid bool) (bool, error) {
+	var c check
+	c.names(sale, bookingID)
+	c.ok(word(candidate, maxHash), "candidate", candidate)
+	if c.err != nil {
+		return false, c.err
+	}
+	k := saleKeys(sale)
+	var went bool
+	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
+		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID)}, bookingID, candidate, flag(paid))
+		if err != nil {
+			return err
+		}
+		n, ok := raw.(int64)
+		if !ok || n < 0 || n > 1 {
+			return malformed("settle: unknown answer %v", raw)
+		}
+		went = went || n == 1
+		return nil
+	})
+	return went, err
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// Attach binds a payment to an admitted booking (protocol.md 3.4 S5). An attach
+// whose first answer was lost finds its own payment and answers Attached.
+func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.AttachAnswer, error) {
+	var c check
+	c.names(a.Sale, a.BookingID)
+	c.ok(validPayment(a.PaymentID), "payment id", a.PaymentID)
+	c.ok(a.StashFor >= time.Millisecond, "stash life", a.StashFor.String())
+	if c.err != nil {
+		return admission.AttachAnswer{}, c.err
+	}
+	k := saleKeys(a.Sale)
+	var answer admission.AttachAnswer
+	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
+		raw, err := attachScript.run(ctx, conn, []string{k.bk(), k.stash(a.BookingID)},
+			a.BookingID, a.Driver, a.PaymentID, a.URL, millis(a.HoldUntil), a.StashFor.Milliseconds())
+		if err != nil {
+			return err
+		}
+		if answer, err = parseAttach(a.PaymentID, raw); err != nil {
+			return err
+		}
+		if !a.Acknowledge || answer.Outcome != admission.Attached {
+			return nil
+		}
+		return s.mustAcknowledge(ctx, conn)
+	})
+	return answer, err
+}
+
+func parseAttach(paymentID string, raw any) (a admission.AttachAnswer, err error) {
+	p := newReply("attach", raw)
+	switch name := p.str(); name {
+	case "OK":
+		a.Outcome, a.PaymentID, a.HoldUntil = admission.Attached, paymentID, fromMillis(p.num())
+	case "HAVE":
+		a.Outcome, a.PaymentID = admission.AlreadyAttached, p.str()
+		p.stage()
+		a.HoldUntil = fromMillis(p.num())
+		if a.PaymentID == paymentID {
+			a.Outcome = admission.Attached
+		}
+	case "GONE":
+		a.Outcome = admission.AttachGone
+	case "SUPERSEDED":
+		a.Outcome = admission.AttachSuperseded
+	default:
+		return a, p.unknown(name)
+	}
+	return a, p.end()
+}
+
+// mustAcknowledge is acknowledged for answers that are worth nothing without it.
+func (s *Store) mustAcknowledge(ctx context.Context, c doer) error {
+	ok, err := s.acknowledged(ctx, c)
+	if err == nil && !ok {
+		return admission.ErrUnacknowledged
+	}
+	return err
+}
+
+// Stash returns the payment URL that is kept for this booking.
+func (s *Store) Stash(ctx context.Context, sale, bookingID string) (string, error) {
+	var c check
+	c.names(sale, bookingID)
+	if c.err != nil {
+		return "", c.err
+	}
+	k := saleKeys(sale)
+	value, err := s.text(ctx, k.cfg(), "get", k.stash(bookingID))
+	if err != nil {
+		return "", err
+	}
+	owner, url, found := strings.Cut(value, " ")
+	if !found || owner != bookingID {
+		return "", admission.ErrNotFound
+	}
+	return url, nil
+}

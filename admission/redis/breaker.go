@@ -1,0 +1,69 @@
+package redis
+
+import (
+	"sync"
+	"time"
+)
+
+// After shortLimit short WAITs in a row a process refuses a sale's admissions
+// locally and lets one through per probeEvery, to see whether a replica is back
+// (protocol.md 3.12).
+const (
+	shortLimit = 3
+	probeEvery = time.Second
+)
+
+type breaker struct {
+	mu    sync.Mutex
+	short int
+	probe time.Time // of the last probe while open
+}
+
+// allow says whether admissions may go out at now.
+func (b *breaker) allow(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.short < shortLimit {
+		return true
+	}
+	if now.Sub(b.probe) < probeEvery {
+		return false
+	}
+	b.probe = now
+	return true
+}
+
+// waited takes the result of one WAIT.
+func (b *breaker) waited(ok bool, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if ok {
+		b.short = 0
+		return
+	}
+	b.short++
+	b.probe = now
+}
+
+// mayAdmit says whether the sale's admissions may go out. Sales without a short
+// WAIT have no breaker: names that nobody sells leave nothing behind.
+func (s *Store) mayAdmit(sale string) bool {
+	s.mu.Lock()
+	b := s.breakers[sale]
+	s.mu.Unlock()
+	return b == nil || b.allow(s.now())
+}
+
+// waited takes the result of a WAIT for the sale.
+func (s *Store) waited(sale string, ok bool) {
+	s.mu.Lock()
+	b := s.breakers[sale]
+	if b == nil && !ok {
+		b = &breaker{}
+		s.breakers[sale] = b
+	}
+	s.mu.Unlock()
+	if b != nil {
+		b.waited(ok, s.now())
+	}
+}

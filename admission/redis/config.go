@@ -1,0 +1,152 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Config says which Redis, and how sure it has to be.
+type Config struct {
+	// Addrs is one address; or the sentinels with MasterName; or some nodes with Cluster.
+	Addrs            []string
+	MasterName       string // set: Addrs are sentinels
+	Cluster          bool
+	Username         string
+	Password         string
+	SentinelPassword string
+	TLS              *tls.Config
+	PoolSize         int // connections per node; 0 = 64
+
+	// Replicas must acknowledge each admission; it equals the number of replicas
+	// of each primary (protocol.md 3.12). 0 only together with
+	// AllowUnacknowledged, for a store that is durable by itself.
+	Replicas            int
+	AllowUnacknowledged bool
+	WaitTimeout         time.Duration // 0 = 200 ms
+
+	Dialer func(ctx context.Context, network, addr string) (net.Conn, error) // nil = the usual one
+	Now    func() time.Time                                                  // nil = time.Now; only for back-off and the local refusal
+	Log    *slog.Logger                                                      // nil = slog.Default()
+}
+
+// Store is the adapter: every port of package admission. Its Admit sends each
+// request by itself; NewCommitter batches. It is safe for concurrent use.
+type Store struct {
+	cfg    Config
+	client goredis.UniversalClient
+	now    func() time.Time
+
+	mu       sync.Mutex
+	breakers map[string]*breaker // per sale
+	onUndo   []func(sale string, version int64)
+}
+
+// OnUndo registers f, to be called after a quick undo that nobody asked for (a
+// short acknowledgement, a caller who left). A version greater than 0 changed
+// the public state and wants to be published by this process (protocol.md 3.13).
+// Register before the store is used.
+func (s *Store) OnUndo(f func(sale string, version int64)) { s.onUndo = append(s.onUndo, f) }
+
+func (s *Store) undone(sale string, version int64) {
+	for _, f := range s.onUndo {
+		f(sale, version)
+	}
+}
+
+// Open makes the client. It doesn't connect: CheckServer does, and says what is
+// wrong with the server.
+func Open(cfg Config) (*Store, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	if cfg.Replicas == 0 {
+		cfg.Log.Warn("admissions are not acknowledged by any replica, as configured: a failover can lose them unless the store itself is durable")
+	}
+	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}}
+	switch {
+	case cfg.Cluster:
+		s.client = goredis.NewClusterClient(cfg.clusterOptions())
+	case cfg.MasterName != "":
+		s.client = goredis.NewFailoverClient(cfg.failoverOptions())
+	default:
+		s.client = goredis.NewClient(cfg.options())
+	}
+	return s, nil
+}
+
+// Close closes the connections.
+func (s *Store) Close() error { return s.client.Close() }
+
+func (c *Config) complete() error {
+	if len(c.Addrs) == 0 {
+		return errors.New("redis: no address configured")
+	}
+	if c.Cluster && c.MasterName != "" {
+		return errors.New("redis: a cluster has no sentinels: set either Cluster or MasterName")
+	}
+	if len(c.Addrs) > 1 && !c.Cluster && c.MasterName == "" {
+		return fmt.Errorf("redis: %d addresses: set Cluster, or MasterName if they are sentinels", len(c.Addrs))
+	}
+	if c.Replicas < 0 {
+		return fmt.Errorf("redis: %d required replicas", c.Replicas)
+	}
+	if c.Replicas == 0 && !c.AllowUnacknowledged {
+		return errors.New("redis: no replica is required to acknowledge admissions: set Replicas, or AllowUnacknowledged if the store itself is durable")
+	}
+	if c.WaitTimeout == 0 {
+		c.WaitTimeout = 200 * time.Millisecond
+	}
+	if c.PoolSize == 0 {
+		c.PoolSize = 64
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return nil
+}
+
+// readTimeout is longer than WAIT may block: a client that gives up first would
+// take every short WAIT for a lost connection (protocol.md 1.4).
+func (c *Config) readTimeout() time.Duration { return c.WaitTimeout + 400*time.Millisecond }
+
+// dialTimeout leaves room for a second try within patience.
+const dialTimeout = 700 * time.Millisecond
+
+func (c *Config) options() *goredis.Options {
+	return &goredis.Options{
+		Addr: c.Addrs[0], Username: c.Username, Password: c.Password, TLSConfig: c.TLS, Dialer: c.Dialer,
+		MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true,
+		DialTimeout: dialTimeout, DialerRetries: 1, ReadTimeout: c.readTimeout(), WriteTimeout: c.readTimeout(), PoolSize: c.PoolSize,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+}
+
+func (c *Config) failoverOptions() *goredis.FailoverOptions {
+	return &goredis.FailoverOptions{
+		MasterName: c.MasterName, SentinelAddrs: c.Addrs, SentinelPassword: c.SentinelPassword,
+		Username: c.Username, Password: c.Password, TLSConfig: c.TLS, Dialer: c.Dialer,
+		MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true,
+		DialTimeout: dialTimeout, ReadTimeout: c.readTimeout(), WriteTimeout: c.readTimeout(), PoolSize: c.PoolSize,
+	}
+}
+
+func (c *Config) clusterOptions() *goredis.ClusterOptions {
+	return &goredis.ClusterOptions{
+		Addrs: c.Addrs, Username: c.Username, Password: c.Password, TLSConfig: c.TLS, Dialer: c.Dialer,
+		MaxRetries: -1, MaxRedirects: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true,
+		DialTimeout: dialTimeout, ReadTimeout: c.readTimeout(), WriteTimeout: c.readTimeout(), PoolSize: c.PoolSize,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+}

@@ -1,0 +1,106 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission"
+)
+
+// Our own retries (protocol.md 1.4): at most so many tries, within patience.
+const (
+	tries    = 3
+	patience = 2 * time.Second
+)
+
+// pin takes a connection to the primary that serves key out of the pool. WAIT
+// answers for a connection, so a script and its WAIT must share one.
+func (s *Store) pin(ctx context.Context, key string) (*goredis.Conn, error) {
+	switch c := s.client.(type) {
+	case *goredis.Client:
+		return c.Conn(), nil
+	case *goredis.ClusterClient:
+		node, err := c.MasterForKey(ctx, key)
+		if err != nil {
+			return nil, fmt.Errorf("redis: find the primary of %s: %w", key, err)
+		}
+		return node.Conn(), nil
+	}
+	return nil, fmt.Errorf("redis: no pinned connection on %T", s.client)
+}
+
+// moved learns the cluster's new layout after a redirect.
+func (s *Store) moved(ctx context.Context, err error) {
+	if c, ok := s.client.(*goredis.ClusterClient); ok && hasPrefix(err, "MOVED", "ASK", "CLUSTERDOWN", "READONLY") {
+		c.ReloadState(ctx)
+	}
+}
+
+// retry calls f with a pinned connection until it answers, at most tries times
+// within patience. f must be safe to run twice.
+func (s *Store) retry(ctx context.Context, key string, f func(ctx context.Context, c *goredis.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ran := false
+	for attempt := 1; ; attempt++ {
+		err := s.once(ctx, key, f)
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, goredis.Nil) {
+			return err
+		}
+		ran = ran || !notRun(err)
+		if attempt == tries || !worthRetry(err) || !s.rest(ctx, attempt) {
+			if ran {
+				return fmt.Errorf("%w: %w", admission.ErrUnknown, err)
+			}
+			return fmt.Errorf("%w: %w", admission.ErrUnavailable, err)
+		}
+		s.moved(ctx, err)
+	}
+}
+
+func (s *Store) once(ctx context.Context, key string, f func(ctx context.Context, c *goredis.Conn) error) error {
+	c, err := s.pin(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return f(ctx, c)
+}
+
+// rest waits a little longer after each attempt; false when ctx ended.
+func (s *Store) rest(ctx context.Context, attempt int) bool {
+	t := time.NewTimer(time.Duration(attempt*attempt) * 20 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// acknowledged asks, on the connection that ran the script, whether every
+// required replica has it. The caller has read the script's reply before: after
+// an error WAIT would answer for nothing (protocol.md 1.1).
+func (s *Store) acknowledged(ctx context.Context, c doer) (bool, error) {
+	if s.cfg.Replicas == 0 {
+		return true, nil
+	}
+	n, err := c.Do(ctx, "wait", s.cfg.Replicas, s.cfg.WaitTimeout.Milliseconds()).Int()
+	if err != nil {
+		return false, fmt.Errorf("redis: wait: %w", err)
+	}
+	return n >= s.cfg.Replicas, nil
+}
+
+// detached is a context for what must be finished although the caller has gone.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), patience)
+}

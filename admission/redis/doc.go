@@ -1,0 +1,28 @@
+// Package redis is the Redis adapter of admission: one Lua script per step of
+// protocol.md 3.4, one typed method per script, replica acknowledgement, group
+// commit and the local gates. It implements every port of package admission.
+//
+// # Layout
+//
+// All keys of a sale carry the hash tag {sale} and come from one builder, so a
+// sale is one slot and one Redis thread (protocol.md 3.2 lists the keys). Three
+// values differ from that page, which shows them as JSON: they are fields joined
+// by "|", so that no script has to parse more than it needs.
+//
+//	bk       stage|driver|v|hold_until|pid|candidate|level|key|input|email|t|amount|currency|gen|seats|scores
+//	last     bid|key|input
+//	pending  bid|level|ms
+//
+// Stage, driver, v (ms of the last take-over), hold_until (ms) and pid change
+// during a booking's life and stand in front; the rest is written once. seats
+// and scores are lists joined by ",". Neither separator can be in a field:
+// every string is checked at this boundary, before a script is called, against
+// the alphabet of its kind (valid.go).
+//
+// # Acknowledgement
+//
+// A script whose answer is a promise is followed by WAIT on the connection that
+// ran it, and only after its own reply was read (protocol.md 1.1). go-redis
+// never retries here: a lost answer would run the script again behind our back.
+// This package retries itself, with the same booking id.
+package redis

@@ -1,0 +1,94 @@
+package redis
+
+import (
+	"context"
+	"errors"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission"
+)
+
+// text runs a command that answers one string, on the node of key. A missing
+// one is admission.ErrNotFound.
+func (s *Store) text(ctx context.Context, key string, args ...any) (string, error) {
+	var out string
+	err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
+		var err error
+		out, err = c.Do(ctx, args...).Text()
+		return err
+	})
+	if errors.Is(err, goredis.Nil) {
+		return "", admission.ErrNotFound
+	}
+	return out, err
+}
+
+// Record returns the record of a booking as Redis has it.
+func (s *Store) Record(ctx context.Context, sale, bookingID string) (admission.Record, error) {
+	var c check
+	c.names(sale, bookingID)
+	if c.err != nil {
+		return admission.Record{}, c.err
+	}
+	raw, err := s.text(ctx, saleKeys(sale).cfg(), "hget", saleKeys(sale).bk(), bookingID)
+	if err != nil {
+		return admission.Record{}, err
+	}
+	return unpackRecord(bookingID, raw)
+}
+
+// CandidateBooking returns the booking id that the candidate holds.
+func (s *Store) CandidateBooking(ctx context.Context, sale, candidate string) (string, error) {
+	var c check
+	c.ok(word(sale, maxName), "sale", sale)
+	c.ok(word(candidate, maxHash), "candidate", candidate)
+	if c.err != nil {
+		return "", c.err
+	}
+	return s.text(ctx, saleKeys(sale).cfg(), "hget", saleKeys(sale).seen(), candidate)
+}
+
+// missingPage is how many booking ids Missing asks for at a time.
+const missingPage = 500
+
+// Missing returns those of the booking ids that have no record, in their order.
+func (s *Store) Missing(ctx context.Context, sale string, bookingIDs []string) ([]string, error) {
+	var c check
+	c.ok(word(sale, maxName), "sale", sale)
+	if c.err != nil {
+		return nil, c.err
+	}
+	var missing []string
+	for from := 0; from < len(bookingIDs); from += missingPage {
+		page := bookingIDs[from:min(from+missingPage, len(bookingIDs))]
+		values, err := s.fields(ctx, saleKeys(sale).bk(), page)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			if v == nil {
+				missing = append(missing, page[i])
+			}
+		}
+	}
+	return missing, nil
+}
+
+// fields is HMGET: one value per field, nil where there is none.
+func (s *Store) fields(ctx context.Context, key string, fields []string) ([]any, error) {
+	args := make([]any, 0, 2+len(fields))
+	args = append(args, "hmget", key)
+	for _, f := range fields {
+		args = append(args, f)
+	}
+	var out []any
+	err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
+		var err error
+		if out, err = c.Do(ctx, args...).Slice(); err == nil && len(out) != len(fields) {
+			err = malformed("hmget %s: %d values for %d fields", key, len(out), len(fields))
+		}
+		return err
+	})
+	return out, err
+}

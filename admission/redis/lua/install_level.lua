@@ -1,0 +1,16 @@
+#!lua
+-- install_level: adds free tokens to a level that is being installed.
+--
+-- KEYS  cfg free
+-- ARGV  owner level kind cap next [score token]...
+-- answers:
+--   {LOST}             somebody else has begun an install
+--   {OK}
+--
+-- Safe to run twice: the same tokens are the same members.
+local R = redis.call
+if R('HGET', KEYS[1], 'installing') ~= ARGV[1] then return {'LOST'} end
+local level = ARGV[2]
+if #ARGV > 5 then R('ZADD', KEYS[2], unpack(ARGV, 6)) end
+R('HSET', KEYS[1], 'kind:' .. level, ARGV[3], 'cap:' .. level, ARGV[4], 'next:' .. level, ARGV[5])
+return {'OK'}

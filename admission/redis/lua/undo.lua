@@ -1,0 +1,56 @@
+#!lua flags=allow-oom
+-- undo: gives a booking's seats back (protocol.md 3.4, S2).
+--
+-- KEYS  cfg seen bk pending dead total level free seat roster last soft stash
+-- ARGV  bid level mode(quick|abort|release) driver
+-- answers:
+--   LEVEL level        the record is of another level: call again with its keys
+--   ARMED              quick: a payment is attached, the booking has gone on
+--   SUPERSEDED         quick: another driver has taken over
+--   GONE               nothing to give back; the bid is barred all the same
+--   UNDONE n ver       n seats are free again; ver > 0 if the public state changed
+--
+-- Safe to run twice: the second finds no record and answers GONE. allow-oom: a
+-- release must work when memory is full. Only what is this bid's is touched, so
+-- a stale undo can't harm the candidate's next booking.
+local R = redis.call
+local bid, level, mode = ARGV[1], ARGV[2], ARGV[3]
+local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
+local raw = R('HGET', KEYS[3], bid)
+local f = raw and {string.match(raw, RECORD)}
+if f then
+  if not f[1] then return redis.error_reply('CORRUPT record of ' .. bid) end
+  if f[7] ~= level then return {'LEVEL', f[7]} end
+  if mode == 'quick' and f[1] ~= 'S' then
+    if f[1] ~= 'A' then return {'ARMED'} end
+    if f[2] ~= ARGV[4] then return {'SUPERSEDED'} end
+  end
+end
+local clock = R('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local cfg = R('HMGET', KEYS[1], 'cap', 'kind:' .. level)
+local edge = cfg[2] == 's' or R('ZCARD', KEYS[8]) == 0 or R('GET', KEYS[6]) == cfg[1]
+
+R('ZADD', KEYS[5], now, bid)                   -- bars a delayed copy of the admission
+R('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 600000)
+if not f then return {'GONE'} end
+local ch = f[6]
+R('HDEL', KEYS[3], bid)
+if R('HGET', KEYS[2], ch) == bid then R('HDEL', KEYS[2], ch) end
+local p = R('HGET', KEYS[4], ch)
+if p and string.sub(p, 1, #bid + 1) == bid .. '|' then R('HDEL', KEYS[4], ch) end
+R('ZREM', KEYS[12], bid)
+R('DEL', KEYS[13])
+if mode == 'release' and f[8] ~= '' then R('HSET', KEYS[11], ch, bid .. '|' .. f[8] .. '|' .. f[9]) end
+local score, n = string.gmatch(f[16], '[^,]+'), 0
+for s in string.gmatch(f[15], '[^,]+') do
+  local o = score()
+  if R('HGET', KEYS[9], s) == bid then
+    R('HDEL', KEYS[9], s)
+    R('ZADD', KEYS[8], o, s)
+    n = n + 1
+  end
+end
+R('DECRBY', KEYS[6], n)
+R('DECRBY', KEYS[7], n)
+return {'UNDONE', n, edge and R('HINCRBY', KEYS[1], 'ver', 1) or 0}

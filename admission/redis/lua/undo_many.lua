@@ -1,0 +1,57 @@
+#!lua flags=allow-oom
+-- undo_many: the quick undo of many bookings of one sale (protocol.md 3.11).
+--
+-- KEYS  cfg seen bk pending dead total seat, then level free soft of each level
+-- ARGV  levels, their names, then bid level# driver of each booking
+-- answers: one per booking, as undo with mode quick gives them, in a list.
+--
+-- Safe to run twice, as undo is. There is no stash to delete: what a quick undo
+-- may touch has no payment, and the stash is written in the step that attaches one.
+local R = redis.call
+local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
+local levels = tonumber(ARGV[1])
+local clock = R('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function undo(bid, at, driver)
+  local level, key = ARGV[1 + at], 7 + 3 * (at - 1)
+  local raw = R('HGET', KEYS[3], bid)
+  local f = raw and {string.match(raw, RECORD)}
+  if f then
+    if not f[1] then return {'CORRUPT'} end
+    if f[7] ~= level then return {'LEVEL', f[7]} end
+    if f[1] ~= 'S' then
+      if f[1] ~= 'A' then return {'ARMED'} end
+      if f[2] ~= driver then return {'SUPERSEDED'} end
+    end
+  end
+  local cfg = R('HMGET', KEYS[1], 'cap', 'kind:' .. level)
+  local edge = cfg[2] == 's' or R('ZCARD', KEYS[key + 2]) == 0 or R('GET', KEYS[6]) == cfg[1]
+  R('ZADD', KEYS[5], now, bid)
+  if not f then return {'GONE'} end
+  local ch = f[6]
+  R('HDEL', KEYS[3], bid)
+  if R('HGET', KEYS[2], ch) == bid then R('HDEL', KEYS[2], ch) end
+  local p = R('HGET', KEYS[4], ch)
+  if p and string.sub(p, 1, #bid + 1) == bid .. '|' then R('HDEL', KEYS[4], ch) end
+  R('ZREM', KEYS[key + 3], bid)
+  local score, n = string.gmatch(f[16], '[^,]+'), 0
+  for s in string.gmatch(f[15], '[^,]+') do
+    local o = score()
+    if R('HGET', KEYS[7], s) == bid then
+      R('HDEL', KEYS[7], s)
+      R('ZADD', KEYS[key + 2], o, s)
+      n = n + 1
+    end
+  end
+  R('DECRBY', KEYS[6], n)
+  R('DECRBY', KEYS[key + 1], n)
+  return {'UNDONE', n, edge and R('HINCRBY', KEYS[1], 'ver', 1) or 0}
+end
+
+local out = {}
+for i = levels + 2, #ARGV, 3 do
+  out[#out + 1] = undo(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2])
+end
+R('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 600000)
+return out
