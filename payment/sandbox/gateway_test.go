@@ -207,6 +207,27 @@ func TestCase_C17_TwoCreatesAtAnExecuteAccountAreTwoPayments(t *testing.T) {
 	}
 }
 
+// TestCreate_IsNotRepeatedBehindOurBack: net/http repeats a request with an
+// idempotency key whose reused connection died. At an execute account that would
+// be a second payment.
+func TestCreate_IsNotRepeatedBehindOurBack(t *testing.T) {
+	w := newWorld(t)
+	config := w.config("exec", payment.MovesOnExecute, w.tokens)
+	config.HTTPClient = nil // keeps its connections
+	g, err := sandbox.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	w.create(t, g, "b0")
+	w.faults(t, "exec", engine.Faults{LoseCreate: 1})
+	_, err = g.Create(t.Context(), w.request("b1"))
+	wantUnknown(t, err)
+	if n := len(w.server.Payments()); n != 2 {
+		t.Fatalf("%d payments, want the first and the lost one", n)
+	}
+}
+
 func TestCase_C18_OneBookingInParallelIsOnePayment(t *testing.T) {
 	w := newWorld(t)
 	var all sync.WaitGroup

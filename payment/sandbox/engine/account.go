@@ -111,6 +111,16 @@ func (e *Engine) SetWebhookURL(account, target string) error {
 	return nil
 }
 
+// WebhookURL is where the webhooks of an account go; empty: nowhere.
+func (e *Engine) WebhookURL(account string) string {
+	e.begin()
+	defer e.mu.Unlock()
+	if a := e.accounts[account]; a != nil {
+		return a.WebhookURL
+	}
+	return ""
+}
+
 // Authenticate finds the account of a call: by its secret key on a page
 // account, by an access token on an execute account.
 func (e *Engine) Authenticate(appKey, bearer string) (account string, err error) {
