@@ -1,0 +1,166 @@
+// Package poller runs a handler in a long-lived process: it polls a FIFO queue,
+// handles each message group in its order and many groups at once, and deletes
+// a message only after its work is durable. It knows no AWS type; a Source is
+// the queue.
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/workers/delivery"
+)
+
+// Handler is what handles an event; see delivery.Handler for its contract.
+type Handler = delivery.Handler
+
+// Parker keeps what can't be handled; see delivery.Parker.
+type Parker = delivery.Parker
+
+// Source is a FIFO queue. Everything in it may fail or lose its answer; nothing
+// is lost by that, since a message that is not deleted comes again.
+type Source interface {
+	// Receive waits up to wait and returns at most ten messages, hidden for the
+	// visibility, those of a group in order. A repeat of an attempt whose answer
+	// was lost returns the same messages. It makes a single attempt.
+	Receive(ctx context.Context, attempt string, wait time.Duration) ([]events.Message, error)
+	// Delete deletes deliveries; one error or nil for each.
+	Delete(ctx context.Context, handles []string) []error
+	// SetVisibility hides deliveries for d from now on, 0 gives them back at
+	// once and in this order; one error or nil for each.
+	SetVisibility(ctx context.Context, handles []string, d time.Duration) []error
+	// Visibility is for how long Receive hides messages.
+	Visibility() time.Duration
+}
+
+// Observer hears what happens, for metrics. Calls come from many goroutines and
+// must be quick.
+type Observer interface {
+	Handled(delivery.Report)
+	// Polled is told of each answer to a poll; err is why there was none.
+	Polled(messages int, err error)
+	// TidyFailed counts deliveries whose delete, release or extension failed.
+	TidyFailed(op string, n int)
+}
+
+// Config configures a Poller. Source, Handler and Parker are required.
+type Config struct {
+	Source  Source
+	Handler Handler
+	Parker  Parker
+	// Pollers is the number of concurrent polls; 2 if 0.
+	Pollers int
+	// Workers is the number of groups that are handled at once; 32 if 0. At most
+	// ten messages for each of them and ten for each poller are taken from the
+	// queue at a time.
+	Workers int
+	// Wait is how long a poll waits for messages; 20 s, the most of SQS, if 0.
+	Wait time.Duration
+	// EventTimeout bounds one event; delivery.DefaultTimeout if 0.
+	EventTimeout time.Duration
+	// Grace bounds how long a stopped Poller finishes what it took, 20 s if 0;
+	// what is not finished then is cut off and given back.
+	Grace time.Duration
+	// Backoff is how long a failed message stays hidden, by how often it was
+	// received (1 or more); Backoff of this package if nil.
+	Backoff  func(receives int) time.Duration
+	Observer Observer         // may be nil
+	Now      func() time.Time // time.Now if nil
+	Log      *slog.Logger     // slog.Default if nil
+}
+
+// Backoff doubles from 1 s to 60 s, the upper half of it random, so that what
+// failed together in an outage doesn't come back together.
+func Backoff(receives int) time.Duration {
+	most := min(time.Minute, time.Second<<min(max(receives, 1)-1, 6))
+	return most/2 + rand.N(most/2) + 1
+}
+
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	defTime := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&c.Pollers, 2)
+	def(&c.Workers, 32)
+	defTime(&c.Wait, 20*time.Second)
+	defTime(&c.Grace, 20*time.Second)
+	if c.Backoff == nil {
+		c.Backoff = Backoff
+	}
+	if c.Observer == nil {
+		c.Observer = silent{}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+type silent struct{}
+
+func (silent) Handled(delivery.Report) {}
+func (silent) Polled(int, error)       {}
+func (silent) TidyFailed(string, int)  {}
+
+// Poller polls a queue and handles what comes. Make it with New; Run it once.
+type Poller struct {
+	cfg       Config
+	deliverer delivery.Deliverer
+	slots     chan struct{} // one for each group at work
+	deletes   chan string   // handles of what is done
+	holds     holds
+	ages      ages
+	groups    sync.WaitGroup
+}
+
+// New checks the configuration.
+func New(cfg Config) (*Poller, error) {
+	cfg = cfg.withDefaults()
+	p := &Poller{
+		cfg:     cfg,
+		slots:   make(chan struct{}, cfg.Workers),
+		deletes: make(chan string, 10*cfg.Workers),
+		deliverer: delivery.Deliverer{
+			Handler: cfg.Handler, Parker: cfg.Parker, Timeout: cfg.EventTimeout,
+			Observe: cfg.Observer.Handled, Now: cfg.Now, Log: cfg.Log,
+		},
+	}
+	err := p.deliverer.Check()
+	if cfg.Source == nil {
+		err = errors.Join(err, errors.New("a Source is required"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("configure the poller: %w", err)
+	}
+	p.holds.visibility = cfg.Source.Visibility()
+	return p, nil
+}
+
+// InFlight is how many messages this poller has taken and not yet given back
+// or deleted.
+func (p *Poller) InFlight() int { return p.holds.count() }
+
+// OldestAge is the age of the oldest message that this poller holds or has seen
+// in the last two minutes, 0 if it saw none: whether the workers keep up, for
+// the breaker (protocol.md 3.8). It says nothing about a queue that nobody
+// polls.
+func (p *Poller) OldestAge() time.Duration {
+	now := p.cfg.Now()
+	return max(p.ages.oldest(now), p.holds.oldestAge(now))
+}

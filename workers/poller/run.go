@@ -1,0 +1,143 @@
+package poller
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/workers/delivery"
+)
+
+const (
+	// tidyTimeout bounds a delete, release or extension, each of which must also
+	// go through while the poller stops.
+	tidyTimeout = 5 * time.Second
+	// attemptLife is how long a lost poll is repeated under its id; the queue
+	// remembers it for five minutes.
+	attemptLife = 4 * time.Minute
+)
+
+// Run polls until ctx ends, which stops the intake only: what was taken is
+// finished, or cut off after Grace and given back, and everything that is done
+// is deleted before Run returns. Nothing runs on then. It can be run once.
+func (p *Poller) Run(ctx context.Context) {
+	base := context.WithoutCancel(ctx)
+	work, cut := context.WithCancel(base)
+	defer cut()
+	finished := make(chan struct{})
+	var background, deleters, pollers sync.WaitGroup
+	background.Go(func() { p.limitGrace(ctx, finished, cut) })
+	background.Go(func() { p.keepHidden(base, finished) })
+	for range p.cfg.Pollers { // as many as there are polls: then deletes keep up with receives
+		deleters.Go(func() { p.deleteDone(base) })
+		pollers.Go(func() { p.poll(ctx, work) })
+	}
+	pollers.Wait()
+	p.groups.Wait()
+	close(p.deletes)
+	deleters.Wait()
+	close(finished)
+	background.Wait()
+}
+
+func (p *Poller) limitGrace(intake context.Context, finished <-chan struct{}, cut func()) {
+	select {
+	case <-intake.Done():
+	case <-finished:
+		return
+	}
+	grace := time.NewTimer(p.cfg.Grace)
+	defer grace.Stop()
+	select {
+	case <-grace.C:
+		cut()
+	case <-finished:
+	}
+}
+
+// poll receives until the intake ends. A poll without an answer is repeated
+// under the same id, or its messages would stay hidden from everybody.
+func (p *Poller) poll(intake, work context.Context) {
+	for intake.Err() == nil {
+		attempt, since := rand.Text(), p.cfg.Now()
+		for failures := 0; ; failures++ {
+			messages, err := p.cfg.Source.Receive(intake, attempt, p.cfg.Wait)
+			if err != nil && intake.Err() != nil {
+				p.reclaim(work, attempt)
+				return
+			}
+			p.cfg.Observer.Polled(len(messages), err)
+			if err == nil {
+				p.dispatch(work, messages)
+				break
+			}
+			p.cfg.Log.WarnContext(intake, "poll failed, trying again", "failures", failures+1, "error", err)
+			p.rest(intake, failures)
+			if p.cfg.Now().Sub(since) > attemptLife {
+				break
+			}
+		}
+	}
+}
+
+// reclaim gives back what a poll may have taken whose answer the end of the
+// intake cut off; else it would stay hidden for a whole visibility time-out.
+func (p *Poller) reclaim(work context.Context, attempt string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), tidyTimeout)
+	defer cancel()
+	messages, err := p.cfg.Source.Receive(ctx, attempt, 0)
+	if err != nil {
+		p.cfg.Observer.TidyFailed("reclaim", 1)
+		return
+	}
+	p.release(work, messages)
+}
+
+// rest waits before a poll is repeated, 100 ms doubling to 6.4 s.
+func (p *Poller) rest(ctx context.Context, failures int) {
+	timer := time.NewTimer(100 * time.Millisecond << min(failures, 6))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// dispatch hands each group to a goroutine of its own, as soon as a slot is
+// free. Until then the poller waits, which is what limits the intake.
+func (p *Poller) dispatch(work context.Context, messages []events.Message) {
+	now := p.cfg.Now()
+	p.ages.note(messages, now)
+	p.holds.add(messages, now)
+	for _, group := range delivery.Groups(messages) {
+		p.slots <- struct{}{}
+		p.groups.Go(func() {
+			defer func() { <-p.slots }()
+			p.handle(work, group)
+		})
+	}
+}
+
+// handle handles a group in order and stops at its first failure
+// (protocol.md 3.6).
+func (p *Poller) handle(work context.Context, group []events.Message) {
+	for i, m := range group {
+		switch {
+		case !p.holds.held(m.Handle, p.cfg.Now()):
+			// Its time ran out: somebody else may be at it. Handling it would
+			// be safe, but it and what follows will come again in order.
+			p.holds.drop(handlesOf(group[i:])...)
+			p.cfg.Observer.TidyFailed("extend", len(group)-i)
+			return
+		case work.Err() != nil:
+			p.release(work, group[i:])
+			return
+		case !p.deliverer.Deliver(work, m):
+			p.retryLater(work, group[i:])
+			return
+		}
+		p.deletes <- m.Handle
+	}
+}
