@@ -62,7 +62,7 @@ func DynamoDB(t *testing.T, endpoint string, caps Capabilities) {
 
 // newDynamoClient returns a client that shows every failure: it never retries.
 func newDynamoClient(t *testing.T, endpoint string) *dynamodb.Client {
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	transport := &http.Transport{MaxIdleConnsPerHost: 256}
 	t.Cleanup(transport.CloseIdleConnections)
 	return dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(endpoint), HTTPClient: &http.Client{Transport: transport},

@@ -143,7 +143,7 @@ func ddbNumbers(k *ddbKit) {
 
 func ddbOneWins(k *ddbKit) {
 	table := k.table(false, false)
-	for round := range 5 {
+	for round := range 3 {
 		var wins atomic.Int64
 		var wait sync.WaitGroup
 		for g := range 200 {

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"net/http/httptest"
@@ -191,4 +192,20 @@ func FuzzDynamoDB(f *testing.F) {
 			t.Errorf("answered %d %s", w.Code, w.Body)
 		}
 	})
+}
+
+// What the server spends on a transaction of six items, reading and writing JSON included.
+func BenchmarkDynamoDBTransactSix(b *testing.B) {
+	_, h := newMain(b, nil)
+	action := `{"Put":{"TableName":"main","Item":{"pk":{"S":"B#%d-%d"},"bid":{"S":"0123456789abcdef"},"st":{"S":"HELD"},"ch":{"S":"0123456789abcdef0123456789abcdef"},"hold_until":{"N":"1767225600000"}},"ConditionExpression":"attribute_not_exists(pk) OR bid = :bid","ExpressionAttributeValues":{":bid":{"S":"0123456789abcdef"}},"ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}`
+	for i := range b.N {
+		actions := make([]string, 6)
+		for j := range actions {
+			actions[j] = fmt.Sprintf(action, i, j)
+		}
+		body := fmt.Sprintf(`{"TransactItems":[%s],"ClientRequestToken":"token-%d"}`, strings.Join(actions, ","), i)
+		if w := call(h, dynamoTarget+"TransactWriteItems", body); w.Code != http.StatusOK {
+			b.Fatalf("answered %d %s", w.Code, w.Body)
+		}
+	}
 }
