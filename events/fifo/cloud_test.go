@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type cloud struct {
 	*sqs.Client
 	engine *engine.Cloud
 	faults *fault.Script
+	plan   atomic.Pointer[fault.Plan] // for sends, instead of faults
 	queues fifo.Queues
 
 	mu   sync.Mutex
@@ -38,7 +40,7 @@ type cloud struct {
 func newCloud(t testing.TB, names fifo.Names) *cloud {
 	t.Helper()
 	c := &cloud{faults: &fault.Script{}}
-	c.engine = engine.New(engine.Options{Now: c.now, Faults: c.faults, OnSlow: fault.Sleep})
+	c.engine = engine.New(engine.Options{Now: c.now, Faults: fault.PlanFunc(c.decide), OnSlow: fault.Sleep})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { c.engine.Run(ctx) })
@@ -61,6 +63,13 @@ func newCloud(t testing.TB, names fifo.Names) *cloud {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func (c *cloud) decide(at fault.Point) fault.Verdict {
+	if plan := c.plan.Load(); plan != nil && at.Op == sendBatch.Op {
+		return (*plan).Decide(at)
+	}
+	return c.faults.Decide(at)
 }
 
 func (c *cloud) now() time.Time {

@@ -35,6 +35,7 @@ type rig struct {
 	t      *testing.T
 	cloud  *engine.Cloud
 	faults *fault.Script
+	plan   *plan // asked before faults
 	poller *poller.Poller
 	stop   context.CancelFunc // of the intake
 	ended  chan struct{}
@@ -52,8 +53,8 @@ type rig struct {
 // configuration; nil: no change.
 func start(t *testing.T, h func(ctx context.Context, bid string, m events.Meta) error, change func(*poller.Config)) *rig {
 	t.Helper()
-	r := &rig{t: t, faults: &fault.Script{}, ended: make(chan struct{}), tidy: map[string]int{}}
-	r.cloud = engine.New(engine.Options{Faults: r.faults, OnSlow: fault.Sleep})
+	r := &rig{t: t, faults: &fault.Script{}, plan: &plan{}, ended: make(chan struct{}), tidy: map[string]int{}}
+	r.cloud = engine.New(engine.Options{Faults: fault.PlanFunc(r.decide), OnSlow: fault.Sleep})
 	for _, name := range []string{dead, queue} {
 		err := r.cloud.CreateQueue(name, func(c *engine.Config) {
 			if name == queue {
@@ -109,6 +110,37 @@ func start(t *testing.T, h func(ctx context.Context, bid string, m events.Meta) 
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// plan is a fault plan for some operations that comes into force later.
+type plan struct {
+	mu  sync.Mutex
+	of  fault.Plan
+	ops []string
+}
+
+func (p *plan) set(of fault.Plan, ops ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of, p.ops = of, ops
+}
+
+func (r *rig) decide(at fault.Point) fault.Verdict {
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	if slices.Contains(r.plan.ops, at.Op) {
+		return r.plan.of.Decide(at)
+	}
+	return r.faults.Decide(at)
+}
+
+// patient makes the queue deliver a message as often as it takes.
+func (r *rig) patient() {
+	r.t.Helper()
+	err := r.cloud.Configure(queue, func(c *engine.Config) { c.Redrive = engine.RedrivePolicy{} })
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 type handlerFunc func(context.Context, events.Event, events.Meta) error

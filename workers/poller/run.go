@@ -19,20 +19,30 @@ const (
 	attemptLife = 4 * time.Minute
 )
 
+// stages are how far a stop has gone. The intake ends first, then, if it takes
+// too long, the work, and last the tidying up behind it.
+type stages struct {
+	intake, work, tidy context.Context
+}
+
 // Run polls until ctx ends, which stops the intake only: what was taken is
 // finished, or cut off after Grace and given back, and everything that is done
-// is deleted before Run returns. Nothing runs on then. It can be run once.
+// is deleted before Run returns. Nothing runs on then. With a handler that ends
+// when its context does, a stop takes at most Grace and five seconds. Run can be
+// called once.
 func (p *Poller) Run(ctx context.Context) {
-	base := context.WithoutCancel(ctx)
-	work, cut := context.WithCancel(base)
+	tidy, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	work, cut := context.WithCancel(tidy)
 	defer cut()
+	s := stages{intake: ctx, work: work, tidy: tidy}
 	finished := make(chan struct{})
 	var background, deleters, pollers sync.WaitGroup
-	background.Go(func() { p.limitGrace(ctx, finished, cut) })
-	background.Go(func() { p.keepHidden(base, finished) })
+	background.Go(func() { p.limitStop(ctx, finished, cut, abandon) })
+	background.Go(func() { p.keepHidden(tidy, finished) })
 	for range p.cfg.Pollers { // as many as there are polls: then deletes keep up with receives
-		deleters.Go(func() { p.deleteDone(base) })
-		pollers.Go(func() { p.poll(ctx, work) })
+		deleters.Go(func() { p.deleteDone(tidy) })
+		pollers.Go(func() { p.poll(s) })
 	}
 	pollers.Wait()
 	p.groups.Wait()
@@ -42,39 +52,46 @@ func (p *Poller) Run(ctx context.Context) {
 	background.Wait()
 }
 
-func (p *Poller) limitGrace(intake context.Context, finished <-chan struct{}, cut func()) {
+// limitStop ends the later stages when a stop takes too long.
+func (p *Poller) limitStop(intake context.Context, finished <-chan struct{}, cut, abandon func()) {
 	select {
 	case <-intake.Done():
 	case <-finished:
 		return
 	}
-	grace := time.NewTimer(p.cfg.Grace)
-	defer grace.Stop()
-	select {
-	case <-grace.C:
-		cut()
-	case <-finished:
+	for _, stage := range []struct {
+		after time.Duration
+		end   func()
+	}{{p.cfg.Grace, cut}, {tidyTimeout, abandon}} {
+		timer := time.NewTimer(stage.after)
+		select {
+		case <-timer.C:
+			stage.end()
+		case <-finished:
+			timer.Stop()
+			return
+		}
 	}
 }
 
 // poll receives until the intake ends. A poll without an answer is repeated
 // under the same id, or its messages would stay hidden from everybody.
-func (p *Poller) poll(intake, work context.Context) {
-	for intake.Err() == nil {
+func (p *Poller) poll(s stages) {
+	for s.intake.Err() == nil {
 		attempt, since := rand.Text(), p.cfg.Now()
 		for failures := 0; ; failures++ {
-			messages, err := p.cfg.Source.Receive(intake, attempt, p.cfg.Wait)
-			if err != nil && intake.Err() != nil {
-				p.reclaim(work, attempt)
+			messages, err := p.cfg.Source.Receive(s.intake, attempt, p.cfg.Wait)
+			if err != nil && s.intake.Err() != nil {
+				p.reclaim(s, attempt)
 				return
 			}
 			p.cfg.Observer.Polled(len(messages), err)
 			if err == nil {
-				p.dispatch(work, messages)
+				p.dispatch(s, messages)
 				break
 			}
-			p.cfg.Log.WarnContext(intake, "poll failed, trying again", "failures", failures+1, "error", err)
-			p.rest(intake, failures)
+			p.cfg.Log.WarnContext(s.intake, "poll failed, trying again", "failures", failures+1, "error", err)
+			p.rest(s.intake, failures)
 			if p.cfg.Now().Sub(since) > attemptLife {
 				break
 			}
@@ -84,15 +101,15 @@ func (p *Poller) poll(intake, work context.Context) {
 
 // reclaim gives back what a poll may have taken whose answer the end of the
 // intake cut off; else it would stay hidden for a whole visibility time-out.
-func (p *Poller) reclaim(work context.Context, attempt string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), tidyTimeout)
+func (p *Poller) reclaim(s stages, attempt string) {
+	ctx, cancel := context.WithTimeout(s.tidy, tidyTimeout)
 	defer cancel()
 	messages, err := p.cfg.Source.Receive(ctx, attempt, 0)
 	if err != nil {
 		p.cfg.Observer.TidyFailed("reclaim", 1)
 		return
 	}
-	p.release(work, messages)
+	p.release(s, messages)
 }
 
 // rest waits before a poll is repeated, 100 ms doubling to 6.4 s.
@@ -107,7 +124,7 @@ func (p *Poller) rest(ctx context.Context, failures int) {
 
 // dispatch hands each group to a goroutine of its own, as soon as a slot is
 // free. Until then the poller waits, which is what limits the intake.
-func (p *Poller) dispatch(work context.Context, messages []events.Message) {
+func (p *Poller) dispatch(s stages, messages []events.Message) {
 	now := p.cfg.Now()
 	p.ages.note(messages, now)
 	p.holds.add(messages, now)
@@ -115,14 +132,14 @@ func (p *Poller) dispatch(work context.Context, messages []events.Message) {
 		p.slots <- struct{}{}
 		p.groups.Go(func() {
 			defer func() { <-p.slots }()
-			p.handle(work, group)
+			p.handle(s, group)
 		})
 	}
 }
 
 // handle handles a group in order and stops at its first failure
 // (protocol.md 3.6).
-func (p *Poller) handle(work context.Context, group []events.Message) {
+func (p *Poller) handle(s stages, group []events.Message) {
 	for i, m := range group {
 		switch {
 		case !p.holds.held(m.Handle, p.cfg.Now()):
@@ -131,11 +148,11 @@ func (p *Poller) handle(work context.Context, group []events.Message) {
 			p.holds.drop(handlesOf(group[i:])...)
 			p.cfg.Observer.TidyFailed("extend", len(group)-i)
 			return
-		case work.Err() != nil:
-			p.release(work, group[i:])
+		case s.work.Err() != nil:
+			p.release(s, group[i:])
 			return
-		case !p.deliverer.Deliver(work, m):
-			p.retryLater(work, group[i:])
+		case !p.deliverer.Deliver(s.work, m):
+			p.retryLater(s, group[i:])
 			return
 		}
 		p.deletes <- m.Handle

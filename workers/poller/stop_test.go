@@ -62,6 +62,34 @@ func TestStopIsBounded(t *testing.T) {
 	})
 }
 
+// deafSource is a queue that has stopped answering.
+type deafSource struct{ source }
+
+func (deafSource) Delete(ctx context.Context, handles []string) []error {
+	<-ctx.Done()
+	return make([]error, len(handles))
+}
+
+func TestStopIsBoundedWhenTheQueueIsDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, done, func(c *poller.Config) {
+			c.Source, c.Pollers, c.Grace = deafSource{c.Source.(source)}, 1, 4*time.Second
+		})
+		for range 12 { // more than its deleter gets through at five seconds a call
+			r.send("c1", "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10")
+			r.send("c2", "X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "X10")
+		}
+		synctest.Wait()
+		stopped := time.Now()
+		r.stop()
+		<-r.ended
+		if took := time.Since(stopped); took > 9*time.Second {
+			t.Errorf("stopping took %v, want at most the grace and five seconds", took)
+		}
+		r.quit()
+	})
+}
+
 // lateSource takes messages although its caller has gone: the answer of a poll
 // that the stop cut off.
 type lateSource struct{ source }
