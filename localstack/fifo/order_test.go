@@ -81,6 +81,29 @@ func TestHeldGroupDoesNotBlockOthers(t *testing.T) {
 	k.expect(10, "b")
 }
 
+func TestJumpOfTheClockEqualsSmallSteps(t *testing.T) {
+	for _, c := range []struct {
+		back time.Duration // when a1 is back; at 60 s b1 is dropped, which frees b2
+		want string
+	}{{59 * time.Second, "a1 b2"}, {61 * time.Second, "b2 a1"}} {
+		for _, steps := range []int{1, 119} {
+			k := newKit(t, func(c *fifo.Config) { c.Retention, c.VisibilityTimeout = 60*time.Second, time.Hour })
+			k.send("B", "b1")
+			k.expect(1, "b1")
+			k.pass(2 * time.Second)
+			k.send("B", "b2")
+			k.send("A", "a1")
+			m := k.expect(1, "a1")
+			k.must(k.ChangeVisibility(q, m[0].Receipt, c.back-2*time.Second))
+			for range steps {
+				k.pass(59500 * time.Millisecond / time.Duration(steps))
+				k.Advance()
+			}
+			k.expect(10, c.want)
+		}
+	}
+}
+
 func TestQueueDelayHidesEveryMessageAndCanBeChanged(t *testing.T) {
 	k := newKit(t, func(c *fifo.Config) { c.Delay = 10 * time.Second })
 	k.send("A", "1")

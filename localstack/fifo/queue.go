@@ -134,10 +134,9 @@ func (q *queue) settle(g *group) {
 	if g.first == nil {
 		delete(q.groups, g.id)
 	}
-	q.touch()
 }
 
-// catchUp lets happen what is due at now, in the order of its instants: so a jump of the clock ends where many small steps would.
+// catchUp lets happen what is due at now, in the order of its instants: so a jump of the clock ends where many small steps would. It comes before anything else that a call does to a queue, and makes sure that the polls get their share of it.
 func (q *queue) catchUp(now time.Time) {
 	for {
 		shows := len(q.timers) > 0 && !q.timers[0].at.After(now)
@@ -152,7 +151,7 @@ func (q *queue) catchUp(now time.Time) {
 		default:
 			q.dedup.forget(now)
 			q.attempts.forget(now)
-			q.touch() // polls may have reached their deadline
+			q.touch()
 			return
 		}
 	}
