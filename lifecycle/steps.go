@@ -26,6 +26,7 @@ import (
 // Redis is what the walks need of admission.
 type Redis interface {
 	admission.Admitter
+	admission.Attacher
 	admission.Undoer
 	admission.Settler
 	admission.Reseeder

@@ -115,6 +115,11 @@ func (w *walk) holdFromRedis(ctx context.Context, bookingID string, key ledger.P
 	if b.Payment.Zero() {
 		b.Payment = key
 	}
+	if !w.control.Frozen {
+		if b, err = w.pin(ctx, b, r.Driver); err != nil {
+			return b, err
+		}
+	}
 	t, err := ledger.Hold(b, actor, w.Now())
 	if err != nil {
 		return b, err

@@ -70,6 +70,7 @@ func (w *walk) follow(ctx context.Context, meta payment.Metadata) error {
 type evidence struct {
 	booking ledger.Booking // in state None
 	inRedis bool           // the booking is Redis's own record
+	driver  int            // of that record
 	count   int            // seats to admit; for a booking that is not in Redis
 }
 
@@ -83,10 +84,8 @@ func (w *walk) evidenceOf(ctx context.Context, bookingID string, c ledger.Captur
 	r, err := w.Redis.Record(ctx, w.control.Sale, bookingID)
 	if err == nil {
 		b := lifecycle.BookingFromRecord(w.control.Sale, r)
-		if b.Payment.Zero() {
-			b.Payment = c.Key
-		}
-		return evidence{booking: b, inRedis: true}, nil
+		b.Payment = c.Key
+		return evidence{booking: b, inRedis: true, driver: r.Driver}, nil
 	}
 	if !errors.Is(err, admission.ErrNotFound) {
 		return evidence{}, fmt.Errorf("workers: look for booking %s in Redis: %w", bookingID, err)

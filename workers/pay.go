@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/payment"
+	"github.com/holdfast/holdfast/sale"
 )
 
 // money is a captured payment on its way to a seat or a refund.
@@ -124,12 +125,19 @@ func (w *walk) review(ctx context.Context, b ledger.Booking, m money) (ended boo
 	if mismatch == nil {
 		return false, nil
 	}
+	p, err := w.Store.Payment(ctx, m.capture.Key)
+	if err == nil && p.BookingID != b.ID && p.BookingID != sale.LateBookingID(b.ID) {
+		return true, w.foreign(ctx, b.Sale, b.ID, m.capture.Key) // whose it is stays as it is
+	}
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return true, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
+	}
 	flagged, err := w.FlagMismatch(ctx, b, m.capture, mismatch)
 	if err != nil || flagged {
 		return true, err
 	}
-	p, err := w.Store.Payment(ctx, m.capture.Key) // resolved before: drive on what it became
-	if err != nil {
+	// Resolved before: drive on what it became.
+	if p, err = w.Store.Payment(ctx, m.capture.Key); err != nil {
 		return true, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
 	}
 	return true, w.resolved(ctx, b, p)

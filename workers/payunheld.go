@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
 )
 
@@ -27,7 +28,12 @@ func (w *walk) payUnheld(ctx context.Context, bookingID string, m money) (again 
 	if ended, err := w.review(ctx, b, m); ended || err != nil {
 		return false, err
 	}
-	if !ev.inRedis {
+	switch {
+	case ev.inRedis && !w.control.Frozen:
+		if b, err = w.pin(ctx, b, ev.driver); err != nil {
+			return false, err
+		}
+	case !ev.inRedis:
 		back, refusal, err := w.admitUnheld(ctx, ev)
 		if errors.Is(err, errImpossible) {
 			return false, w.unattached(ctx, bookingID, m)
@@ -46,7 +52,7 @@ func (w *walk) payUnheld(ctx context.Context, bookingID string, m money) (again 
 // admitUnheld admits a booking that only its payment proves. An id that was
 // undone lately can't come back; the payment then is a late one (3.7).
 func (w *walk) admitUnheld(ctx context.Context, ev evidence) (ledger.Booking, refusal, error) {
-	b, why, err := w.admit(ctx, ev.booking, ev.count, "*", ev.booking.EmailHash)
+	b, why, err := w.admit(ctx, ev.booking, ev.count, admission.ProvenRoster, ev.booking.EmailHash)
 	if errors.Is(err, errDead) {
 		return b, refusal("not re-admitted: dead"), nil
 	}

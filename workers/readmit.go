@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -29,7 +30,8 @@ var errImpossible = errors.New("workers: Redis does not know the level, or not s
 func (w *walk) lookOrAdmit(ctx context.Context, b ledger.Booking) (ledger.Booking, refusal, error) {
 	r, err := w.Redis.Record(ctx, b.Sale, b.ID)
 	if err == nil {
-		return merge(b, r), "", nil
+		back, err := w.pin(ctx, b, r.Driver)
+		return back, "", err
 	}
 	if !errors.Is(err, admission.ErrNotFound) {
 		return b, "", fmt.Errorf("workers: look for booking %s in Redis: %w", b.ID, err)
@@ -55,11 +57,8 @@ func (w *walk) admit(ctx context.Context, b ledger.Booking, count int, roster, e
 		}
 		w.Notify(b.Sale, a.Version)
 		if a.Outcome == admission.Admitted || a.Outcome == admission.Replayed {
-			r, err := w.Redis.Record(ctx, b.Sale, b.ID)
-			if err != nil { // undone meanwhile: the redelivery sees by whom
-				return b, "", fmt.Errorf("workers: read booking %s that was just admitted: %w", b.ID, err)
-			}
-			return merge(b, r), "", nil
+			back, err := w.pin(ctx, b, a.Driver)
+			return back, "", err
 		}
 		if a.Outcome == admission.Duplicate {
 			freed, err := w.freeOld(ctx, a.BookingID)
@@ -74,6 +73,32 @@ func (w *walk) admit(ctx context.Context, b ledger.Booking, count int, roster, e
 		return b, why, err
 	}
 	return b, "", errTurns(b.ID)
+}
+
+// stashNothing is the shortest life of a stash: the URL is not known here.
+const stashNothing = time.Millisecond
+
+// pin attaches the payment (S5 + WAIT) before the ledger may have the booking,
+// and reads the booking as Redis has it then. Admissions of events are driven
+// by any number of workers at once under one driver number: one whose WAIT was
+// short undoes quickly, and would take the seats away from another one that is
+// just writing the ledger. A quick undo leaves an attached booking alone, and
+// one that was faster makes the attach say gone (protocol.md 3.4 S2, S5; the
+// same WAIT as for a resumed booking, R4). Safe to repeat.
+func (w *walk) pin(ctx context.Context, b ledger.Booking, driver int) (ledger.Booking, error) {
+	a, err := w.Redis.Attach(ctx, admission.Attachment{Sale: b.Sale, BookingID: b.ID, Driver: driver,
+		PaymentID: b.Payment.String(), HoldUntil: b.HoldUntil, StashFor: stashNothing, Acknowledge: true})
+	if err != nil {
+		return b, fmt.Errorf("workers: attach payment %s to booking %s: %w", b.Payment, b.ID, err)
+	}
+	if a.Outcome != admission.Attached && a.Outcome != admission.AlreadyAttached {
+		return b, fmt.Errorf("workers: booking %s was undone or taken over while it was being written: again later", b.ID)
+	}
+	r, err := w.Redis.Record(ctx, b.Sale, b.ID)
+	if err != nil {
+		return b, fmt.Errorf("workers: read booking %s that was just attached: %w", b.ID, err)
+	}
+	return merge(b, r), nil
 }
 
 // freeOld gives back the candidate's entry if the ledger has released it: an
@@ -120,7 +145,7 @@ func refused(a admission.Answer) (refusal, error) {
 // merge is the booking as Redis has it, with what only the caller knows.
 func merge(b ledger.Booking, r admission.Record) ledger.Booking {
 	m := lifecycle.BookingFromRecord(b.Sale, r)
-	if m.Payment.Zero() {
+	if !b.Payment.Zero() { // the payment that the caller is about; another one may be attached
 		m.Payment = b.Payment
 	}
 	for _, f := range []struct{ to, from *string }{{&m.Key, &b.Key}, {&m.InputHash, &b.InputHash}, {&m.EmailHash, &b.EmailHash}} {

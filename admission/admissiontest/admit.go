@@ -16,6 +16,9 @@ func (r *Redis) Admit(ctx context.Context, q admission.Request) (a admission.Ans
 	err = r.do(ctx, "Admit", func(f Fault) error {
 		r.script(q.Sale, true, func(s *saleState, ms int64) { a = s.admit(q, ms) })
 		if a.Outcome != admission.Admitted && a.Outcome != admission.Replayed {
+			if a.BookingID == "" { // every refusal names the booking that it refuses
+				a.BookingID = q.BookingID
+			}
 			return nil
 		}
 		if r.wait(f) {

@@ -85,7 +85,7 @@ func (r *Redis) Settle(ctx context.Context, sale, bookingID, candidate string, p
 func (r *Redis) Attach(ctx context.Context, q admission.Attachment) (a admission.AttachAnswer, err error) {
 	err = r.do(ctx, "Attach", func(f Fault) error {
 		r.script(q.Sale, true, func(s *saleState, ms int64) { a = s.attach(q, ms) })
-		if q.Acknowledge && !r.wait(f) {
+		if q.Acknowledge && a.Outcome == admission.Attached && !r.wait(f) {
 			return admission.ErrUnacknowledged
 		}
 		return nil
@@ -102,7 +102,11 @@ func (s *saleState) attach(q admission.Attachment, ms int64) admission.AttachAns
 	case !ok:
 		return admission.AttachAnswer{Outcome: admission.AttachGone}
 	case rec.Stage == admission.StageAttached || rec.Stage == admission.StagePaid:
-		return admission.AttachAnswer{Outcome: admission.AlreadyAttached, PaymentID: rec.PaymentID, HoldUntil: rec.HoldUntil}
+		a := admission.AttachAnswer{Outcome: admission.AlreadyAttached, PaymentID: rec.PaymentID, HoldUntil: rec.HoldUntil}
+		if rec.PaymentID == q.PaymentID { // the adapter's reading of HAVE: a repeat of our own
+			a.Outcome = admission.Attached
+		}
+		return a
 	case rec.Stage != admission.StageAdmitted || rec.Driver != q.Driver:
 		return admission.AttachAnswer{Outcome: admission.AttachSuperseded}
 	}
