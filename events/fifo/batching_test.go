@@ -171,6 +171,36 @@ func TestEntriesFailEachByItself(t *testing.T) {
 	})
 }
 
+// While a leader waits to repeat what failed, successors of what it sent go on.
+func TestFailuresDelayNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		p := fifo.NewPublisher(t.Context(), g, fifo.PublisherConfig{InFlight: 2})
+		lone, other := publish(t.Context(), p, "c0", "B0"), publish(t.Context(), p, "c1", "B1")
+		a, b := publish(t.Context(), p, "c2", "B2"), publish(t.Context(), p, "c3", "B3")
+		<-g.calls
+		<-g.calls
+		g.answers <- nil
+		g.answers <- nil
+		want(t, <-g.calls, "H:B2", "H:B3")
+		next, start := publish(t.Context(), p, "c2", "B4"), time.Now()
+		g.answers <- fail("InternalError", false, "H:B3")
+		if err := errors.Join(<-lone, <-other, <-a); err != nil {
+			t.Error(err)
+		}
+		want(t, <-g.calls, "H:B4")
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the next event of a sent group waited %v for another group", waited)
+		}
+		g.answers <- nil
+		want(t, <-g.calls, "H:B3")
+		g.answers <- nil
+		if err := errors.Join(<-next, <-b, p.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestCallersMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -189,9 +219,12 @@ func TestCallersMayLeave(t *testing.T) {
 		if err := <-waiting; !errors.Is(err, events.ErrNotQueued) {
 			t.Errorf("left before any call: %v", err)
 		}
-		next := publish(t.Context(), p, "c4", "B4")
+		next, start := publish(t.Context(), p, "c4", "B4"), time.Now()
 		g.answers <- fail("InternalError", false, "H:B1")
 		want(t, <-g.calls, "H:B4") // neither B1 again nor B2 at all
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the next event waited %v for one that nobody waits for", waited)
+		}
 		g.answers <- nil
 		if err := errors.Join(<-next, p.Close(t.Context())); err != nil {
 			t.Error(err)

@@ -154,6 +154,22 @@ func TestDeadlineReportsTheRest(t *testing.T) {
 	})
 }
 
+// A handler that does not look at its context may finish; nothing is begun after.
+func TestNothingIsBegunAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := function(t, &lot{}, func(context.Context, events.Event, events.Meta) error {
+			time.Sleep(4 * time.Second)
+			return nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 13*time.Second)
+		defer cancel()
+		failed := invoke(t, ctx, f, record(t, "a", "A1"), record(t, "a", "A2"), record(t, "a", "A3"), record(t, "a", "A4"))
+		if d := cmp.Diff([]string{"A4"}, failed); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 func TestGroupsInParallelWithinBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

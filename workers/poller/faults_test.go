@@ -24,7 +24,10 @@ var (
 // Work that takes longer than the visibility stays hidden from others.
 func TestHeartbeatKeepsLongWorkHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, func(context.Context, string, events.Meta) error {
+		r := start(t, func(_ context.Context, bid string, m events.Meta) error {
+			if m.ReceiveCount != 1 {
+				t.Errorf("%s came for the time %d", bid, m.ReceiveCount)
+			}
 			time.Sleep(5 * visibility)
 			return nil
 		}, func(c *poller.Config) { c.EventTimeout = time.Hour })

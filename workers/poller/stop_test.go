@@ -62,6 +62,28 @@ func TestStopIsBounded(t *testing.T) {
 	})
 }
 
+// A handler that finishes late has finished; its successor is not begun.
+func TestNothingIsBegunAfterTheGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, func(context.Context, string, events.Meta) error {
+			time.Sleep(6 * time.Second)
+			return nil
+		}, func(c *poller.Config) { c.Grace = 4 * time.Second })
+		r.send("c1", "B1", "B2")
+		synctest.Wait()
+		r.stop()
+		<-r.ended
+		stats, err := r.cloud.Stats(queue)
+		if err != nil || stats.Visible != 1 || stats.InFlight != 0 {
+			t.Errorf("%+v, %v; want B1 deleted and B2 given back", stats, err)
+		}
+		if d := cmp.Diff([]string{"B1"}, r.seen("")); d != "" {
+			t.Error(d)
+		}
+		r.quit()
+	})
+}
+
 // deafSource is a queue that has stopped answering.
 type deafSource struct{ source }
 
