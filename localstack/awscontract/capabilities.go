@@ -12,7 +12,7 @@ type Capabilities struct {
 	Wait func(d time.Duration)
 	// Parked returns once a poll waits on the queue of this name. nil: after 300 ms, which is long enough for a request to arrive.
 	Parked func(queue string)
-	// TimeTravel says that Wait costs no real time, so that rows which wait for minutes or days can run.
+	// TimeTravel says that the endpoint's time passes by Wait only, so that rows which wait for minutes or days can run, and none fails on a slow machine.
 	TimeTravel bool
 	// Lacks names rows ("S04") that this endpoint is known to fail, each with the reason. They are not run, and the reason is printed.
 	Lacks map[string]string

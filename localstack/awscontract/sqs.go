@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -61,6 +62,9 @@ var sqsRows = []sqsRow{
 	{id: "S51", title: "retention of 14 days", run: sqsRetention, minutes: true},
 }
 
+// rowTimeout is far above what any row takes; it only turns a call that hangs into a failure.
+const rowTimeout = 2 * time.Minute
+
 // SQS runs every row against the endpoint as a subtest. The rows make queues of their own, one run does not disturb another.
 func SQS(t *testing.T, endpoint string, caps Capabilities) {
 	client := newSQSClient(t, endpoint)
@@ -71,7 +75,9 @@ func SQS(t *testing.T, endpoint string, caps Capabilities) {
 			if caps.lacks(t, row.id, row.minutes) {
 				return
 			}
-			row.run(&sqsKit{T: t, client: client, caps: caps, ctx: t.Context()})
+			ctx, cancel := context.WithTimeout(t.Context(), rowTimeout)
+			defer cancel()
+			row.run(&sqsKit{T: t, client: client, caps: caps, ctx: ctx})
 		})
 	}
 	for id := range caps.Lacks {

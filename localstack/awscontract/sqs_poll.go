@@ -30,9 +30,17 @@ func (k *sqsKit) poll(url string, seconds int32) <-chan polled {
 	return out
 }
 
+// patience is how long in real time an answer may take: where the endpoint's time stands still, slowness is the machine's.
+func (k *sqsKit) patience(d time.Duration) time.Duration {
+	if k.caps.TimeTravel {
+		return rowTimeout / 2
+	}
+	return d
+}
+
 // wakes checks n times that a poll which waits gets a message soon after the trigger. The median counts: one slow poll may be the machine's fault.
 func (k *sqsKit) wakes(n int, prepare func(url string) (trigger func())) {
-	const soon = 1500 * time.Millisecond
+	soon := k.patience(1500 * time.Millisecond)
 	var took []time.Duration
 	for range n {
 		url := k.queue(attrs{"VisibilityTimeout": "30"})
@@ -91,7 +99,11 @@ func sqsPollEmpty(k *sqsKit) {
 	url := k.queue(nil)
 	start := time.Now()
 	result := k.poll(url, 2)
-	k.wait(1900*time.Millisecond - time.Since(start))
+	spent := time.Since(start)
+	if k.caps.TimeTravel {
+		spent = 0
+	}
+	k.wait(1900*time.Millisecond - spent)
 	select {
 	case p := <-result:
 		k.Fatalf("a poll of 2 s ended after less than 1.9 s with %d messages, %v", len(p.messages), p.err)
@@ -104,7 +116,7 @@ func sqsPollEmpty(k *sqsKit) {
 		if len(p.messages) != 0 {
 			k.Errorf("an empty queue gave %q", bodiesOf(p.messages))
 		}
-	case <-time.After(600 * time.Millisecond):
+	case <-time.After(k.patience(600 * time.Millisecond)):
 		k.Errorf("a poll of 2 s did not end within 2.6 s")
 	}
 }
