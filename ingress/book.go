@@ -1,0 +1,77 @@
+package ingress
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/holdfast/holdfast/ingress/booking"
+)
+
+// book is POST /sales/{sale}/bookings, in the order of protocol.md 3.5: the
+// honeypot, then what costs nothing, then the driver with its gates.
+func (in *Ingress) book(c echo.Context) error {
+	start := in.Now()
+	plan, ok := in.plans.Plan(c.Param("sale"))
+	if !ok {
+		return notFound()
+	}
+	body, err := readBooking(c.Request())
+	if err != nil {
+		in.counted("invalid_request", start)
+		return invalid(Field{"body", err.Error()})
+	}
+	if body.website != "" {
+		a := in.decoy.answer(plan, &body, in.Now())
+		in.decoy.wait(c.Request().Context(), start, in.Now)
+		in.writeBooking(c.Response(), plan.Sale.ID, a)
+		return nil
+	}
+	if after, limited := in.overLimit(in.byIP, "client", in.client.Key(c.Request())); limited {
+		return in.rateLimited(after, start)
+	}
+	order, problem := in.order(plan, &body, c.Request())
+	if problem != nil {
+		in.counted("invalid_request", start)
+		return problem
+	}
+	if after, limited := in.overLimit(in.byCode, "code", string(order.Candidate)); limited {
+		return in.rateLimited(after, start)
+	}
+	in.metrics.inFlight.Inc()
+	a := in.driver.Book(c.Request().Context(), plan, order)
+	in.metrics.inFlight.Dec()
+	in.counted(string(a.Verdict), start)
+	in.answer(c.Response(), plan.Sale.ID, a, start)
+	return nil
+}
+
+func (in *Ingress) answer(w http.ResponseWriter, saleID string, a booking.Answer, start time.Time) {
+	switch a.Verdict {
+	case booking.Created:
+		in.decoy.observe(a.PaymentURL, in.Now().Sub(start))
+		in.writeBooking(w, saleID, a)
+	case booking.Repeated:
+		in.writeBooking(w, saleID, a)
+	default:
+		in.writeRefusal(w, a)
+	}
+}
+
+func (in *Ingress) counted(outcome string, start time.Time) {
+	in.metrics.bookings.WithLabelValues(outcome).Inc()
+	in.metrics.took.WithLabelValues(outcome).Observe(in.Now().Sub(start).Seconds())
+}
+
+func (in *Ingress) rateLimited(after time.Duration, start time.Time) error {
+	in.counted(string(codeRateLimited), start)
+	return tooMany(after)
+}
+
+func tooMany(after time.Duration) *Problem {
+	p := newProblem(http.StatusTooManyRequests, codeRateLimited, "Too many requests",
+		"Wait for the seconds in Retry-After. A booking that you hold is not affected.")
+	p.retryAfter = after
+	return p
+}

@@ -1,0 +1,118 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/sale"
+)
+
+const actor ledger.Actor = "ingress"
+
+// cleanupFor bounds what is done after a failure, beyond the driver's own
+// deadline: an undo must not be given up because the request was slow.
+const cleanupFor = 5 * time.Second
+
+// Driver books. Make one with New; it is safe for concurrent use.
+type Driver struct{ Options }
+
+// New returns a driver.
+func New(o Options) *Driver {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Driver{o}
+}
+
+// Book takes one order from the local gates to its answer. From the script on
+// the work is detached from ctx: closing the tab must stop neither the booking
+// nor its undo. It ends within the sale's RequestMax, plus a few seconds of
+// undoing if it failed, and never answers success after RequestMax (protocol.md
+// 3.5). It is safe to call again; the order's key decides what that means.
+func (d *Driver) Book(ctx context.Context, p *Plan, o Order) Answer {
+	start := d.Now()
+	id, err := sale.NewBookingID(d.Rand)
+	if err != nil {
+		d.Log.ErrorContext(ctx, "no booking id", "err", err)
+		return d.unavailable()
+	}
+	r := o.request(p, id)
+	if a, decided := d.Gates.Decide(ctx, &r); decided {
+		d.Observe.GateDecided(r.Sale, a.Outcome)
+		return d.refusal(p, r, a)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Sale.Ages.RequestMax)
+	defer cancel()
+	w := &drive{Driver: d, plan: p, order: o, r: r, deadline: start.Add(p.Sale.Ages.RequestMax)}
+	a := w.admit(ctx)
+	if ok := a.Verdict == Created || a.Verdict == Repeated; ok && !d.Now().Before(w.deadline) {
+		return d.unavailable() // too late to promise anything; a retry finds it
+	}
+	return a
+}
+
+// drive is one order on its way.
+type drive struct {
+	*Driver
+	plan     *Plan
+	order    Order
+	r        admission.Request
+	deadline time.Time
+
+	ans     admission.Answer // of the admission
+	booking ledger.Booking   // as far as it is known, state None
+}
+
+// admit is step 2.
+func (w *drive) admit(ctx context.Context) Answer {
+	start := w.Now()
+	a, err := w.Admit.Admit(ctx, w.r)
+	w.Observe.Admitted(w.r.Sale, a.Outcome, w.Now().Sub(start), err)
+	if err != nil {
+		w.unadmitted(ctx, err)
+		return w.unavailable()
+	}
+	w.Gates.Learn(w.r, a)
+	w.changed(a.Version)
+	if a.Outcome == admission.Admitted || a.Outcome == admission.Replayed {
+		w.ans = a
+		return w.pay(ctx)
+	}
+	return w.decided(ctx, a)
+}
+
+// unadmitted undoes an admission whose outcome nobody knows. The adapter has
+// dealt with the outcomes that it names; after any other error the script may
+// have run, or run later: the quick undo bars the id (protocol.md 3.5 step 2).
+func (w *drive) unadmitted(ctx context.Context, err error) {
+	w.Log.WarnContext(ctx, "admission failed", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+	if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) {
+		return
+	}
+	ctx, cancel := cleanup(ctx)
+	defer cancel()
+	u, err := w.Admission.Undo(ctx, admission.Undo{Sale: w.r.Sale, BookingID: w.r.BookingID, Candidate: w.r.Candidate,
+		Level: w.r.Level, Mode: admission.UndoQuick, Driver: 1})
+	if err != nil {
+		w.Log.WarnContext(ctx, "quick undo failed: the reaper will do it", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+		return
+	}
+	w.changed(u.Version)
+	w.Gates.Undone(w.r.Sale)
+}
+
+// changed passes on that the public state of the sale changed (protocol.md 3.13).
+func (w *drive) changed(version int64) {
+	if version > 0 {
+		w.Status.Changed(w.r.Sale, version)
+	}
+}
+
+// cleanup is a context for undoing, whatever became of the one before.
+func cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), cleanupFor)
+}

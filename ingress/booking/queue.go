@@ -1,0 +1,128 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
+)
+
+// publishFor is how long an event is sent again under the same deduplication id
+// before the booking is given up (protocol.md 3.5 step 5).
+const publishFor = 5 * time.Second
+
+// queue is steps 5 and 6.
+func (w *drive) queue(ctx context.Context, url string) Answer {
+	err := w.publish(ctx, w.booking)
+	if err != nil {
+		w.Log.WarnContext(ctx, "booking.held not queued", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+		switch w.withdraw(ctx, ledger.ReasonNotQueued) {
+		case withdrawn:
+			w.cancelPayment(ctx, w.booking.Payment.ID)
+			return w.unavailable()
+		case uncertain:
+			return w.unavailable() // left as it is: pending, and the reaper decides
+		case live: // it was queued after all, and the worker has it
+		}
+	}
+	return Answer{Verdict: Created, BookingID: w.booking.ID, State: Held, Level: w.booking.Level,
+		Seats: w.booking.Tokens(), PaymentURL: url, HoldUntil: w.booking.HoldUntil}
+}
+
+// publish sends booking.held until the queue has it: for publishFor, or a third
+// of the driver's time where a short hold leaves it less.
+func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
+	d := w.Driver
+	ctx, cancel := context.WithTimeout(ctx, min(publishFor, w.plan.Sale.Ages.RequestMax/3))
+	defer cancel()
+	e := heldEvent(b, d.Now())
+	return retry(ctx, unlimited, func(ctx context.Context) error {
+		start := d.Now()
+		err := d.Publish.Publish(ctx, e)
+		d.Observe.Published(d.Now().Sub(start), err)
+		return err
+	}, func(err error) bool { return errors.Is(err, events.ErrInvalid) })
+}
+
+// fate is what a withdrawal came to, as far as the driver cares.
+type fate int
+
+const (
+	withdrawn fate = iota + 1
+	live
+	uncertain
+)
+
+// withdraw is T4, then S2 abort, then T5 (protocol.md 3.5, R3).
+func (w *drive) withdraw(ctx context.Context, why ledger.Reason) fate {
+	ctx, cancel := cleanup(ctx)
+	defer cancel()
+	out, err := w.Walks.Withdraw(ctx, w.booking, why, actor, admission.UndoAbort)
+	w.Observe.Withdrawn(w.r.Sale, why, out, err)
+	switch {
+	case err != nil:
+		w.Log.WarnContext(ctx, "withdrawal uncertain: the reaper will decide", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+		return uncertain
+	case out == lifecycle.WithdrawLive:
+		return live
+	}
+	w.Gates.Undone(w.r.Sale)
+	return withdrawn
+}
+
+// known is the booking as the admission's answer has it.
+func (w *drive) known(ctx context.Context) ledger.Booking {
+	b := lifecycle.BookingFromRecord(w.r.Sale, admission.Record{
+		BookingID: w.r.BookingID, Candidate: w.r.Candidate, Level: w.r.Level, Tokens: w.ans.Tokens,
+		Key: w.r.Key, InputHash: w.r.InputHash, EmailHash: w.r.EmailHash, AmountMinor: w.r.AmountMinor, Currency: w.r.Currency,
+		AdmittedAt: w.ans.AdmittedAt, HoldUntil: w.ans.HoldUntil, Gen: w.r.Gen,
+	})
+	scores, ok := scoresOf(w.r.Level, w.ans.Tokens)
+	if !ok { // named seats: only Redis knows their order
+		rec, err := w.Admission.Record(ctx, w.r.Sale, w.r.BookingID)
+		if err != nil || len(rec.Scores) != len(b.Seats) {
+			w.Log.WarnContext(ctx, "seat order unknown", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+			return b
+		}
+		scores = rec.Scores
+	}
+	for i := range b.Seats {
+		b.Seats[i].Score = scores[i]
+	}
+	return b
+}
+
+// scoresOf reads the order of a counted level's tokens from their names: token
+// n of a level has score n for ever (protocol.md S9).
+func scoresOf(level string, tokens []string) ([]int64, bool) {
+	scores := make([]int64, len(tokens))
+	for i, t := range tokens {
+		number, ok := strings.CutPrefix(t, level+"-")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if !ok || err != nil {
+			return nil, false
+		}
+		scores[i] = n
+	}
+	return scores, true
+}
+
+// heldEvent is the full record of a booking: enough to write it to the ledger
+// and to put it back into Redis.
+func heldEvent(b ledger.Booking, now time.Time) events.Event {
+	h := &events.Held{
+		Level: b.Level, Key: b.Key, InputHash: b.InputHash, EmailHash: b.EmailHash,
+		Gateway: b.Payment.Gateway, PaymentID: b.Payment.ID, AmountMinor: b.Price.AmountMinor, Currency: b.Price.Currency,
+		AdmittedAt: b.AdmittedAt.UTC(), HoldUntil: b.HoldUntil.UTC(),
+	}
+	for _, s := range b.Seats {
+		h.Seats = append(h.Seats, events.Seat(s))
+	}
+	return events.Event{Type: events.BookingHeld, Sale: b.Sale, Candidate: b.Candidate, BookingID: b.ID, Gen: b.Gen, At: now.UTC(), Held: h}
+}

@@ -1,0 +1,65 @@
+package ingress
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/ingress/admin"
+)
+
+// checks are what an ingress can say of itself. That the queue can be reached,
+// and the role of the primary, are checks of whoever wires the adapters.
+func (in *Ingress) checks() []admin.Check {
+	return []admin.Check{
+		{Name: "ledger", Run: in.checkLedger},
+		{Name: "redis", Run: in.checkRedis},
+		{Name: "acknowledgement", Run: func(context.Context) error {
+			if !in.metrics.acknowledging() {
+				return errors.New("the replicas do not acknowledge admissions: see that every replica is connected")
+			}
+			return nil
+		}},
+	}
+}
+
+// checkLedger wants every plan to be young.
+func (in *Ingress) checkLedger(ctx context.Context) error {
+	if _, err := in.Ledger.Sales(ctx); err != nil {
+		return fmt.Errorf("the ledger can't be read: %w", err)
+	}
+	for _, id := range in.plans.Sales() {
+		if p, ok := in.plans.Plan(id); ok && !in.plans.Fresh(p) {
+			return fmt.Errorf("the plan of sale %s could not be refreshed since %s", id, p.ReadAt.UTC().Format(instantLayout))
+		}
+	}
+	return nil
+}
+
+// checkRedis asks the primary of every sale. A sale that Redis does not know is
+// no fault of this process.
+func (in *Ingress) checkRedis(ctx context.Context) error {
+	for _, id := range in.plans.Sales() {
+		if _, err := in.Redis.Status(ctx, id, nil); err != nil && !errors.Is(err, admission.ErrNotFound) {
+			return fmt.Errorf("the primary of sale %s does not answer: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// readOperatorJSON reads one JSON object strictly.
+func readOperatorJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return invalid(Field{"body", "must be one JSON object with known fields: " + err.Error()})
+	}
+	if d.More() {
+		return invalid(Field{"body", "must be one JSON object and nothing after it"})
+	}
+	return nil
+}

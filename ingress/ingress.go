@@ -1,0 +1,178 @@
+package ingress
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ingress/admin"
+	"github.com/holdfast/holdfast/ingress/booking"
+	"github.com/holdfast/holdfast/ingress/gate"
+	"github.com/holdfast/holdfast/ingress/limit"
+	"github.com/holdfast/holdfast/lifecycle"
+	"github.com/holdfast/holdfast/payment"
+	"github.com/holdfast/holdfast/sale"
+)
+
+// Redis is what an ingress needs of admission's adapter, beside Admit.
+type Redis interface {
+	booking.Admission
+	admission.StatusReader
+}
+
+// Ledger is what an ingress reads. Nothing on a booking's way reads it.
+type Ledger interface {
+	booking.Ledger
+	gate.Ledger
+	StatusSource
+}
+
+// Options are what an ingress is made of. Fields without a remark are required.
+type Options struct {
+	Hasher   *sale.Hasher
+	Ledger   Ledger
+	Redis    Redis
+	Admit    admission.Admitter // may batch
+	Walks    booking.Walks      // *lifecycle.Steps
+	Publish  events.Publisher
+	Gateways payment.Gateways
+	Gateway  string // of Gateways: where new bookings pay
+	Status   lifecycle.StatusNotifier
+
+	PublicURL      string         // as candidates reach us
+	TrustedProxies []netip.Prefix // hops whose X-Forwarded-For counts; none: the peer is the client
+	// RatePerClient and RatePerCode are booking requests per second; 0: no limit.
+	// A client may save up a minute's worth and a code ten seconds': see Limits.
+	RatePerClient, RatePerCode float64
+
+	Operations    admin.Operations // nil: the operators' listener has health and metrics only
+	OperatorToken string
+	Ready         []admin.Check // beside those that the ingress makes itself
+
+	Gates    booking.Gates        // nil: gate.Gates, made of Ledger and Redis
+	Resume   admission.Resumer    // nil: silent drivers are not taken over
+	Registry *prometheus.Registry // nil: one of its own
+	Now      func() time.Time     // nil: time.Now
+	Rand     io.Reader            // nil: crypto/rand.Reader
+	Log      *slog.Logger         // nil: slog.Default
+	Drain    time.Duration        // how long Serve waits for drivers; 0: 20 s
+}
+
+// Ingress is the door. Make one with New, then Serve it, or mount Public and
+// Operator and Run it.
+type Ingress struct {
+	Options
+	driver  *booking.Driver
+	plans   *gate.Plans
+	metrics *metrics
+	decoy   *decoy
+	client  limit.Client
+	byIP    *limit.Buckets
+	byCode  *limit.Buckets
+	status  *statusCache
+	health  *admin.Health
+
+	public, operator *echo.Echo
+}
+
+// Bursts of the rate limits, in seconds of their rate. Many candidates share
+// one address, in an exam centre or behind a mobile carrier, and they all come
+// in the same second: an address may spend a minute's worth at once (with the
+// default rate 1,200 requests), which no person notices and a flood does.
+const (
+	clientBurst = 60
+	codeBurst   = 10
+)
+
+// New builds an ingress, or names every fault of its options. It does no I/O:
+// the plans are read by Run.
+func New(o Options) (*Ingress, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	in := &Ingress{Options: o, client: limit.Client{Trusted: o.TrustedProxies}}
+	in.plans = gate.NewPlans(o.Ledger, o.Redis, o.Now, o.Log)
+	if in.Gates == nil {
+		in.Gates = gate.NewGates(in.plans, o.Redis, o.Now)
+	}
+	in.metrics = newMetrics(o.Registry, o.Now)
+	in.decoy = &decoy{fallback: o.PublicURL + "/pay/"}
+	in.byIP = limit.NewBuckets(o.RatePerClient, int(clientBurst*o.RatePerClient))
+	in.byCode = limit.NewBuckets(o.RatePerCode, int(codeBurst*o.RatePerCode))
+	in.status = newStatusCache(o.Ledger, o.Now)
+	in.driver = booking.New(booking.Options{
+		Admit: o.Admit, Admission: o.Redis, Gates: in.Gates, Walks: o.Walks, Ledger: o.Ledger, Publish: o.Publish,
+		Gateway: o.Gateways[o.Gateway], Status: o.Status, PublicURL: o.PublicURL, Sales: in.plans.Sales,
+		Observe: in.metrics, Now: o.Now, Rand: o.Rand, Log: o.Log, Resume: o.Resume,
+	})
+	in.health = admin.NewHealth(append(in.checks(), o.Ready...), o.Now)
+	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
+	return in, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Drain == 0 {
+		o.Drain = 20 * time.Second
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	var faults []error
+	need := func(missing bool, name string) {
+		if missing {
+			faults = append(faults, fmt.Errorf("ingress: Options.%s is missing", name))
+		}
+	}
+	need(o.Hasher == nil, "Hasher")
+	need(o.Ledger == nil, "Ledger")
+	need(o.Redis == nil, "Redis")
+	need(o.Admit == nil, "Admit")
+	need(o.Walks == nil, "Walks")
+	need(o.Publish == nil, "Publish")
+	need(o.Status == nil, "Status")
+	need(o.PublicURL == "", "PublicURL")
+	need(o.Operations != nil && o.OperatorToken == "", "OperatorToken")
+	if o.Gateways[o.Gateway] == nil {
+		faults = append(faults, fmt.Errorf("ingress: gateway %q is not configured: name one that is in Gateways", o.Gateway))
+	}
+	return errors.Join(faults...)
+}
+
+// Public is the handler of the candidates' listener.
+func (in *Ingress) Public() http.Handler { return in.public }
+
+// Operator is the handler of the operators' listener.
+func (in *Ingress) Operator() http.Handler { return in.operator }
+
+// Refresh reads the sales' plans once.
+func (in *Ingress) Refresh(ctx context.Context) error { return in.plans.Refresh(ctx) }
+
+// Run keeps the plans fresh until ctx ends.
+func (in *Ingress) Run(ctx context.Context) { in.plans.Run(ctx) }

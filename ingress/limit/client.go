@@ -1,0 +1,71 @@
+package limit
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Client finds the address that a request came from.
+type Client struct {
+	// Trusted are the hops that append to X-Forwarded-For truthfully: the load
+	// balancers in front of us and nobody else. Without them the header, which
+	// anyone can send, is not read at all.
+	Trusted []netip.Prefix
+}
+
+// Key is the client as a limit counts it: an IPv4 address, or the /64 of an
+// IPv6 address, since one subscriber has all of that. It walks
+// X-Forwarded-For from the right, where trusted hops write, and stops at the
+// first address that is none of them: what stands further left is hearsay.
+func (c Client) Key(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "unknown"
+	}
+	client := at.Addr().Unmap().WithZone("")
+	if !c.trusts(client) {
+		return fold(client)
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := parseHop(hops[i])
+		if err != nil {
+			break // what a trusted hop wrote can be read; this was written by nobody we know
+		}
+		client = hop
+		if !c.trusts(hop) {
+			break
+		}
+	}
+	return fold(client)
+}
+
+func (c Client) trusts(a netip.Addr) bool {
+	for _, p := range c.Trusted {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseHop reads an address with or without a port.
+func parseHop(s string) (netip.Addr, error) {
+	s = strings.TrimSpace(s)
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return ap.Addr().Unmap().WithZone(""), nil
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	return a.Unmap().WithZone(""), err
+}
+
+func fold(a netip.Addr) string {
+	if a.Is6() {
+		p, err := a.Prefix(64)
+		if err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
