@@ -40,7 +40,8 @@ func TestConditions(t *testing.T) {
 		"absent <> gone":          true,
 		"absent = gone":           false,
 		"NOT absent = :n6":        true,
-		"NOT n < :n4 AND n = :n5": true, // NOT binds tighter than AND
+		"NOT n < :n4 AND n = :n5": true,
+		"NOT n = :n4 AND st = :x": false, // NOT binds tighter than AND
 		"n = :n4 OR n = :n5":      true,
 		"n = :n4 OR n = :n5 AND yes = :yes OR st = :x": true,
 		"n = :n5 OR n = :n5 AND st = :x":               true, // AND binds tighter than OR

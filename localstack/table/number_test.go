@@ -98,6 +98,22 @@ func TestNumbersAgainstRationals(t *testing.T) {
 	})
 }
 
+// Numbers of which one's digits begin the other's, in order.
+func TestNumberKeysInOrder(t *testing.T) {
+	ordered := []string{"-9e125", "-124", "-123.4", "-123", "-12.3", "-12", "-1.2", "-1", "-0.1", "-1e-130", "0", "1e-130", "0.1", "1", "1.2", "12", "12.3", "123", "123.4", "124", "9e125"}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			x, y := number(t, a), number(t, b)
+			if got := strings.Compare(escape(x.sortable()), escape(y.sortable())); got != sign(i-j) {
+				t.Errorf("key order of %s, %s = %d", a, b, got)
+			}
+			if got, _ := x.compare(y); sign(got) != sign(i-j) {
+				t.Errorf("compare %s, %s = %d", a, b, got)
+			}
+		}
+	}
+}
+
 func sign(n int) int {
 	switch {
 	case n < 0:

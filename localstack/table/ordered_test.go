@@ -80,16 +80,21 @@ func TestStorageKeysKeepOrder(t *testing.T) {
 
 func TestSegmentsPartitionTheHashSpace(t *testing.T) {
 	for _, total := range []int{1, 2, 3, 7, 64} {
+		filled := map[int]bool{}
 		for i := range 1000 {
 			key, hits := partition(Int(int64(i))), 0
 			for segment := range total {
 				if segmentRange(segment, total).holds(key) {
 					hits++
+					filled[segment] = true
 				}
 			}
 			if hits != 1 {
 				t.Fatalf("key %d lies in %d of %d segments", i, hits, total)
 			}
+		}
+		if len(filled) != total {
+			t.Errorf("a thousand keys fill %d of %d segments", len(filled), total)
 		}
 	}
 }

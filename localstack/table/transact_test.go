@@ -83,6 +83,9 @@ func TestTransactionToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(transact(db, "tok2", guarded)) // the token of a cancelled one is free
+	if read(t, db, "b", "1") == nil {
+		t.Error("the transaction after a cancelled one had no effect")
+	}
 	must(transact(db, "tok2", guarded))
 	refused(t, transact(db, "a token of more than thirty-six characters", guarded), CodeValidation)
 }

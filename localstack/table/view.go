@@ -52,9 +52,6 @@ func (v *view) put(c change) {
 		v.write(c)
 		return
 	}
-	if n := len(v.pending); n > 0 && c.due.Before(v.pending[n-1].due) {
-		c.due = v.pending[n-1].due // never overtake
-	}
 	v.pending = append(v.pending, c)
 }
 
@@ -66,7 +63,7 @@ func (v *view) write(c change) {
 	}
 }
 
-// settle applies what is due.
+// settle applies what is due, in order: nothing overtakes a change before it.
 func (v *view) settle(now time.Time) {
 	n := 0
 	for n < len(v.pending) && !v.pending[n].due.After(now) {
