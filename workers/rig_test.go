@@ -108,3 +108,27 @@ func (r *rig) roster(candidate string) {
 		r.T.Fatal(err)
 	}
 }
+
+// tryBook admits and delivers a held event, as far as the faults let it.
+func (r *rig) tryBook(id, candidate, level string) error {
+	ctx := r.T.Context()
+	price := r.Plan.PriceOf(level)
+	c, err := r.Store.Control(ctx, lifecycletest.Sale)
+	if err != nil {
+		return err
+	}
+	a, err := r.Redis.Admit(ctx, admission.Request{Sale: lifecycletest.Sale, BookingID: id, Candidate: candidate, Level: level, Gen: c.Gen,
+		RosterVersion: "r1", EmailHash: lifecycletest.Email, AmountMinor: price.AmountMinor, Currency: price.Currency, Count: 1})
+	if err != nil || a.Outcome != admission.Admitted {
+		return err
+	}
+	_, err = r.Redis.Attach(ctx, admission.Attachment{Sale: lifecycletest.Sale, BookingID: id, Driver: 1, PaymentID: "page:pay-" + id, StashFor: time.Hour})
+	if err != nil {
+		return err
+	}
+	rec, err := r.Redis.Record(ctx, lifecycletest.Sale, id)
+	if err != nil {
+		return err
+	}
+	return r.deliver(lifecycletest.HeldEvent(rec, r.Now()), 1)
+}

@@ -191,15 +191,15 @@ func (w *World) Book(candidate, level string, gw *Gateway) Booked {
 	key := ledger.PaymentKey{Gateway: gw.Name(), ID: s.PaymentID}
 	_, err = w.Redis.Attach(ctx, admission.Attachment{Sale: Sale, BookingID: id, Driver: a.Driver, PaymentID: key.String(), URL: s.URL, StashFor: time.Hour})
 	w.must(err)
-	return Booked{ID: id, PaymentID: s.PaymentID, Key: key, Held: w.heldEvent(id)}
+	r, err := w.Redis.Record(ctx, Sale, id)
+	w.must(err)
+	return Booked{ID: id, PaymentID: s.PaymentID, Key: key, Held: HeldEvent(r, w.Now())}
 }
 
-func (w *World) heldEvent(id string) events.Event {
-	w.T.Helper()
-	r, err := w.Redis.Record(w.T.Context(), Sale, id)
-	w.must(err)
+// HeldEvent is the booking.held of an attached record.
+func HeldEvent(r admission.Record, at time.Time) events.Event {
 	key, _ := ledger.ParsePaymentKey(r.PaymentID)
-	e := events.Event{Version: events.Version, Type: events.BookingHeld, Sale: Sale, Candidate: r.Candidate, BookingID: id, Gen: r.Gen, At: w.Now(),
+	e := events.Event{Version: events.Version, Type: events.BookingHeld, Sale: Sale, Candidate: r.Candidate, BookingID: r.BookingID, Gen: r.Gen, At: at,
 		Held: &events.Held{Level: r.Level, Key: r.Key, InputHash: r.InputHash, EmailHash: r.EmailHash, Gateway: key.Gateway, PaymentID: key.ID,
 			AmountMinor: r.AmountMinor, Currency: r.Currency, AdmittedAt: r.AdmittedAt, HoldUntil: r.HoldUntil}}
 	for i, token := range r.Tokens {
