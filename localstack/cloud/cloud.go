@@ -78,7 +78,7 @@ func (c *Cloud) startAWS(ctx context.Context) error {
 	if c.opt.AWSEndpoint != "" || (c.opt.SQSEndpoint != "" && c.opt.DynamoDBEndpoint != "") {
 		return nil
 	}
-	queues := fifo.New(fifo.Options{Faults: c.opt.Faults})
+	queues := fifo.New(fifo.Options{Faults: c.opt.Faults, OnSlow: fault.Sleep})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
