@@ -95,35 +95,49 @@ func TestLostAnswerIsRepeatedUnderTheSameID(t *testing.T) {
 	}
 }
 
-// What is certain must be said as certain, and nothing else: a wrong
-// ErrNotQueued sells a seat twice (protocol.md 3A row 1).
-func TestFailuresAreClassified(t *testing.T) {
+// What a failed call says about its event, as the SDK reports it from the wire:
+// only what is certain may count as not sent (protocol.md 3A row 1).
+func TestFailedCallsAreClassified(t *testing.T) {
 	for _, f := range []struct {
 		name   string
 		kind   fault.Kind
-		want   error
+		want   fifo.BatchReport
 		queued int
 	}{
-		{"every answer lost", fault.LoseAnswer, events.ErrAmbiguous, 1},
-		{"internal errors", fault.FailBefore, events.ErrAmbiguous, 0},
-		{"throttled", fault.Throttle, events.ErrNotQueued, 0},
+		{"answer lost", fault.LoseAnswer, fifo.BatchReport{Entries: 1, Unknown: 1}, 1},
+		{"internal error", fault.FailBefore, fifo.BatchReport{Entries: 1, Unknown: 1}, 0},
+		{"throttled", fault.Throttle, fifo.BatchReport{Entries: 1, NotSent: 1}, 0},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			c := newCloud(t, fifo.Names{})
-			p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, GiveUp: 150 * time.Millisecond})
 			c.faults.Inject(sendBatch, 0, -1, fault.Verdict{Kind: f.kind})
-			err := p.Publish(t.Context(), held("candidate-1", "B1"))
-			if !errors.Is(err, f.want) || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v, want %v", err, f.want)
-			}
-			if c.faults.Fired(f.kind) < 2 {
-				t.Errorf("%d attempts, want more within the time", c.faults.Fired(f.kind))
+			if got := firstReport(t, c, c.queues.URL); got != f.want {
+				t.Errorf("got %+v, want %+v", got, f.want)
 			}
 			if got := c.drain(t); len(got) != f.queued {
 				t.Errorf("%d messages in the queue, want %d", len(got), f.queued)
 			}
 		})
 	}
+}
+
+// firstReport is the report of the first call for one event.
+func firstReport(t *testing.T, client fifo.Sender, url string) fifo.BatchReport {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	reports := make(chan fifo.BatchReport, 100)
+	p := publisher(t, client, fifo.PublisherConfig{
+		QueueURL: url, GiveUp: time.Minute, Now: func() time.Time { return noon },
+		OnBatch: func(r fifo.BatchReport) {
+			reports <- r
+			leave()
+		},
+	})
+	if err := p.Publish(ctx, held("candidate-1", "B1")); err == nil {
+		t.Error("published in spite of the fault")
+	}
+	return <-reports
 }
 
 // One ambiguous attempt makes the whole ambiguous, whatever the next ones say.
@@ -169,9 +183,7 @@ func TestUnreachableEndpointIsCertain(t *testing.T) {
 	}
 	client := sqs.New(sqs.Options{Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("local", "local", ""))})
-	p := publisher(t, client, fifo.PublisherConfig{QueueURL: endpoint + "/0/q.fifo", GiveUp: 100 * time.Millisecond})
-	err = p.Publish(t.Context(), held("candidate-1", "B1"))
-	if !errors.Is(err, events.ErrNotQueued) || errors.Is(err, events.ErrAmbiguous) {
-		t.Errorf("got %v, want ErrNotQueued", err)
+	if got, want := firstReport(t, client, endpoint+"/0/q.fifo"), (fifo.BatchReport{Entries: 1, NotSent: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

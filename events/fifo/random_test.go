@@ -24,7 +24,7 @@ func TestAnswersAreTrueUnderRandomFaults(t *testing.T) {
 				fault.Chance{P: 0.1, V: fault.Verdict{Kind: fault.FailBefore}},
 				fault.Chance{P: 0.2, V: fault.FailEntries(0, 1, 3, 7)})
 			c.plan.Store(&random)
-			p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, InFlight: 3, GiveUp: 60 * time.Millisecond})
+			p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, InFlight: 3, GiveUp: 200 * time.Millisecond})
 			answers := publishMany(t, p, 300)
 			c.plan.Store(nil)
 			check(t, c, answers)
