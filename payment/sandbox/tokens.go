@@ -34,6 +34,8 @@ const (
 
 var errNoToken = errors.New("sandbox gateway: no access token, and the lease or the hour's budget for a new one is not to be had; wait, and look at who else uses this app key")
 
+var errTokenRefused = errors.New("sandbox gateway: the gateway refuses the shared access token, which is young; a new one is fetched when it is old, to keep within the hour's budget; see whether the app key was revoked")
+
 type grantFunc func(ctx context.Context) (api.Token, error)
 
 // tokens keeps the fleet's token at hand. Never more than one goroutine of the
@@ -56,9 +58,10 @@ func newTokens(c Config, holder string, grant grantFunc) *tokens {
 	return &tokens{gateway: c.Name, holder: holder, store: c.Tokens, now: c.Now, grant: grant, log: c.Log, turn: make(chan struct{}, 1)}
 }
 
-// get returns a token that is not the refused one. A refused token is only ever
-// replaced by what another member of the fleet has stored: a 401 must not start
-// a storm of grants (protocol.md 2.1).
+// get returns a token that is not the refused one. A 401 makes us read the
+// shared token again and is no reason for a grant: while the refused one is
+// shared and young the call fails, else 401s would start a storm of grants
+// (protocol.md 2.1).
 func (t *tokens) get(ctx context.Context, refused string) (string, error) {
 	if token := t.cached(refused); token != "" {
 		return token, nil
@@ -72,10 +75,7 @@ func (t *tokens) get(ctx context.Context, refused string) (string, error) {
 	if token := t.cached(refused); token != "" {
 		return token, nil
 	}
-	if refused != "" {
-		return t.reread(ctx, refused)
-	}
-	return t.obtain(ctx)
+	return t.obtain(ctx, refused)
 }
 
 // cached is the token at hand if it needs no look at the store.
@@ -103,34 +103,25 @@ func (t *tokens) postponeRefresh() {
 	t.refreshFrom = t.now().Add(refreshPause)
 }
 
-func (t *tokens) reread(ctx context.Context, refused string) (string, error) {
-	token, issuedAt, err := t.store.Token(ctx, t.gateway)
-	if err != nil && !errors.Is(err, payment.ErrNotFound) {
-		return "", fmt.Errorf("sandbox gateway: read the shared token: %w", err)
-	}
-	if err != nil || token == refused {
-		return "", errors.New("sandbox gateway: the gateway refuses the shared access token; a new one is fetched only when it is old, to keep within the hour's budget")
-	}
-	t.keep(token, issuedAt)
-	return token, nil
-}
-
-// obtain reads the shared token, or becomes the one who fetches the next.
-func (t *tokens) obtain(ctx context.Context) (string, error) {
+// obtain reads the shared token, or becomes the one who fetches the next because
+// there is none or it is old.
+func (t *tokens) obtain(ctx context.Context, refused string) (string, error) {
 	for pause := tokenPollFirst; ; pause = min(2*pause, tokenPollMost) {
 		token, issuedAt, err := t.store.Token(ctx, t.gateway)
 		if err != nil && !errors.Is(err, payment.ErrNotFound) {
 			return "", fmt.Errorf("sandbox gateway: read the shared token: %w", err)
 		}
-		age := t.now().Sub(issuedAt)
-		usable := err == nil && age < tokenUsableAge
+		age, found := t.now().Sub(issuedAt), err == nil
+		if found && age < tokenRefreshAge {
+			if token == refused {
+				return "", errTokenRefused
+			}
+			t.keep(token, issuedAt)
+			return token, nil
+		}
+		usable := found && token != refused && age < tokenUsableAge
 		if usable {
 			t.keep(token, issuedAt)
-			if age < tokenRefreshAge {
-				return token, nil
-			}
-		}
-		if usable {
 			t.postponeRefresh() // meanwhile, and if it fails, the old one will do
 		}
 		fetched, err := t.fetch(ctx)

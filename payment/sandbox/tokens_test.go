@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func TestToken_AfterA401OnlyAnothersTokenHelps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		if _, err := w.exec.Create(t.Context(), w.request("b3")); !errors.Is(err, payment.ErrRefused) {
+		if _, err := w.exec.Create(t.Context(), w.request("b3")); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "refuses the shared access token") {
 			t.Fatalf("create with a revoked token = %v, want ErrRefused: it was not processed", err)
 		}
 		_, err := w.exec.Refund(t.Context(), "pay_1", "R:1", price)
@@ -114,6 +115,30 @@ func TestToken_RefusedTokenIsReadAgain(t *testing.T) {
 	}
 	w.create(t, w.exec, "b2")
 	w.wantGrants(t, 2)
+}
+
+// TestToken_EndsSoonerThanWeThink: the gateway's tokens live 20 minutes, not an
+// hour. The 401 makes the client look; the store has let the token go, and the
+// next comes by lease and budget.
+func TestToken_EndsSoonerThanWeThink(t *testing.T) {
+	w := newWorld(t, func(a *engine.Account) { a.TokenLife = 20 * time.Minute })
+	w.create(t, w.exec, "b1")
+	w.clock.Advance(21 * time.Minute)
+	w.create(t, w.exec, "b2")
+	w.wantGrants(t, 2)
+}
+
+// TestToken_OldOneServesWhileTheNextIsNotToBeHad: the early refresh fails, the
+// token at hand still has some minutes.
+func TestToken_OldOneServesWhileTheNextIsNotToBeHad(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, w.exec, "b1")
+	w.clock.Advance(53 * time.Minute)
+	if granted, left, err := w.tokens.AcquireTokenLease(t.Context(), "exec", "somebody slow", time.Hour); !granted || left != 0 || err != nil {
+		t.Fatalf("lease: %v, %d, %v", granted, left, err)
+	}
+	w.create(t, w.exec, "b2")
+	w.wantGrants(t, 1)
 }
 
 func TestToken_SpentBudgetIsAnErrorNotAThirdGrant(t *testing.T) {
@@ -164,11 +189,14 @@ func TestTokenEndpoint_BlocksTheThirdCallOfAnHour(t *testing.T) {
 	grant := func() error { _, err := w.server.Grant("key-exec", "secret-exec"); return err }
 	var no *engine.Refusal
 	for i, wantRefused := range []bool{false, false, true, true} {
+		if i == 2 {
+			w.clock.Advance(30 * time.Minute)
+		}
 		if err := grant(); errors.As(err, &no) != wantRefused {
 			t.Fatalf("call %d: %v", i+1, err)
 		}
 	}
-	w.clock.Advance(59 * time.Minute)
+	w.clock.Advance(59 * time.Minute) // the two grants are older than an hour
 	if err := grant(); err == nil {
 		t.Fatal("the block ended early")
 	}

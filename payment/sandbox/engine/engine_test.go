@@ -338,6 +338,22 @@ func audit(t *rapid.T, e engine.Entry, before payment.Status, late bool) {
 	}
 }
 
+// TestCase_C17_TwoWaysToPayTakeTheMoneyOnce: the customer pays late, then by a
+// slow method too; both arrive.
+func TestCase_C17_TwoWaysToPayTakeTheMoneyOnce(t *testing.T) {
+	b := newBench(t, 0)
+	id := b.create(t, "page", "b1")
+	for _, action := range []engine.Action{engine.ActLate, engine.ActSlow} {
+		if _, err := b.Act(id, action, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.now = b.now.Add(time.Hour)
+	if e := b.Payments()[0]; e.Captures != 1 || e.CapturedMinor != amount {
+		t.Fatalf("ledger: %+v", e)
+	}
+}
+
 // TestConcurrency_OneOfManyWins: of an execute and cancels at the same moment
 // exactly one side has its way.
 func TestConcurrency_OneOfManyWins(t *testing.T) {

@@ -78,13 +78,3 @@ func (s *Server) queryRefund(account string, r *http.Request) (string, any, erro
 	answer, err := s.QueryRefund(account, r.PathValue("pid"), r.PathValue("key"))
 	return "", answer, err
 }
-
-// waitDetached is the wait of a slow gateway; only its own shutdown ends it.
-func (s *Server) waitDetached(d time.Duration) {
-	pause := time.NewTimer(d)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-s.closing:
-	}
-}

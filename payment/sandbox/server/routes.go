@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -52,7 +53,7 @@ func (s *Server) merchant(do call) http.Handler {
 			return
 		}
 		if slow := s.Slow(account); slow > 0 {
-			s.waitDetached(slow)
+			s.wait(context.WithoutCancel(r.Context()), slow)
 		}
 		paymentID, answer, err := do(account, r)
 		for _, d := range s.ClaimBeforeResponse(account, paymentID) {
@@ -69,7 +70,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body any, err er
 	case err == nil:
 		writeJSON(w, http.StatusOK, body)
 	case errors.Is(err, engine.ErrHang):
-		s.hang(r.Context())
+		s.wait(r.Context(), hangAtMost)
 		panic(http.ErrAbortHandler)
 	case errors.Is(err, engine.ErrLost):
 		panic(http.ErrAbortHandler) // net/http closes the connection without a word

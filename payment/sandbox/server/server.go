@@ -77,11 +77,6 @@ func (s *Server) Close(ctx context.Context) error {
 	return s.sender.close(ctx)
 }
 
-// hang keeps a call waiting until its caller gives up.
-func (s *Server) hang(ctx context.Context) {
-	s.wait(ctx, hangAtMost)
-}
-
 // wait is a pause that ends early when the caller has gone or the server closes.
 func (s *Server) wait(ctx context.Context, d time.Duration) {
 	pause := time.NewTimer(d)
