@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -125,6 +126,7 @@ type gateway struct {
 	// the payment is created all the same.
 	fail func(n int) (done bool, err error)
 	hook func() // runs after a create, before its answer
+	hang bool   // every create waits for its context
 }
 
 func (g *gateway) Create(ctx context.Context, r payment.CreateRequest) (payment.Session, error) {
@@ -132,6 +134,10 @@ func (g *gateway) Create(ctx context.Context, r payment.CreateRequest) (payment.
 	g.creates = append(g.creates, r)
 	n := len(g.creates)
 	g.mu.Unlock()
+	if g.hang {
+		<-ctx.Done()
+		return payment.Session{}, ctx.Err()
+	}
 	done, err := true, error(nil)
 	if g.fail != nil {
 		done, err = g.fail(n)
@@ -200,4 +206,7 @@ func (quiet) Published(time.Duration, error)                                    
 func (quiet) PaymentCreated(string, time.Duration, error)                       {}
 func (quiet) Withdrawn(string, ledger.Reason, lifecycle.WithdrawOutcome, error) {}
 
-var errLost = errors.New("the answer was lost")
+var (
+	errLost    = errors.New("the answer was lost")
+	errRefused = fmt.Errorf("insufficient merchant limit: %w", payment.ErrRefused)
+)
