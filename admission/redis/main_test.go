@@ -90,6 +90,10 @@ func bareBench(t *testing.T, p *redisproc.Pair, cfg Config) *bench {
 	if cfg.Replicas == 0 && !cfg.AllowUnacknowledged {
 		cfg.Replicas = 1
 	}
+	if cfg.WaitTimeout == 0 {
+		// A busy machine must not look like a lost replica where none is meant.
+		cfg.WaitTimeout = 1500 * time.Millisecond
+	}
 	store, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)
