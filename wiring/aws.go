@@ -25,9 +25,11 @@ const connections = 256
 // endpoints come from the SDK's own variables (AWS_ENDPOINT_URL and the like),
 // so the same code reaches AWS, LocalStack and the local cloud.
 func (h *House) openAWS(ctx context.Context) error {
-	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+	buildable := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
+	transport := buildable.GetTransport()
+	client := &http.Client{Transport: wholeBody{transport}, CheckRedirect: noRedirect}
 	cfg, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client))
 	if err != nil {
 		return fmt.Errorf("read the AWS configuration: %w", err)
@@ -36,7 +38,7 @@ func (h *House) openAWS(ctx context.Context) error {
 		return fmt.Errorf("AWS_REGION is not set: say where the queue and the table are")
 	}
 	h.onClose(func(context.Context) error {
-		client.GetTransport().CloseIdleConnections()
+		transport.CloseIdleConnections()
 		return nil
 	})
 	if err := h.openLedger(ctx, cfg); err != nil {
@@ -85,3 +87,7 @@ func tlsOf(on bool) *tls.Config {
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12}
 }
+
+// noRedirect: no AWS service redirects an API call, and a followed one would
+// carry its signature elsewhere.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
