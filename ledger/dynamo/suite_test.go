@@ -18,12 +18,14 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	ledgertest.Suite(t, stores(dial(t, serve(t, table.Options{}), plain, false)))
 }
 
 // TestStoreWhereFailuresBringNoItem proves the consistent read: a failed
 // condition comes bare, as from some emulators (protocol.md 3.3).
 func TestStoreWhereFailuresBringNoItem(t *testing.T) {
+	t.Parallel()
 	stripped := &stripper{}
 	client := dial(t, serve(t, table.Options{}), func(next http.RoundTripper) http.RoundTripper {
 		stripped.next = next
@@ -39,6 +41,7 @@ func TestStoreWhereFailuresBringNoItem(t *testing.T) {
 // ten meets a rival, indexes lag. The suite must not notice, though the SDK
 // repeats nothing.
 func TestStoreInBadWeather(t *testing.T) {
+	t.Parallel()
 	weather := &weather{
 		calls:        fault.NewRandom(rand.NewPCG(1, 2), fault.Chance{P: 0.05, V: fault.Verdict{Kind: fault.Throttle}}),
 		transactions: fault.NewRandom(rand.NewPCG(3, 4), fault.Chance{P: 0.1, V: fault.Verdict{Kind: fault.Conflict}}),

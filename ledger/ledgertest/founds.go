@@ -101,6 +101,12 @@ var foundTests = []suiteTest{
 		w.equal(f.Seats[other.Seats[0].Token], other.ID)
 		w.equal(f.Seats[b.Seats[0].Token], b.ID)
 	}},
+	{"T1 takes what is its own already", func(w *world) {
+		b := booking(1)
+		w.done(ledger.Transition{Name: "claim", At: start, Claim: &ledger.Ownership{Sale: b.Sale, Candidate: b.Candidate, BookingID: b.ID, Tokens: b.Tokens()}}, nil)
+		w.done(ledger.Hold(b, "worker", w.now))
+		w.same()
+	}},
 	{"T4 meets a live booking", func(w *world) {
 		b := booking(1)
 		w.in(ledger.Held, b)
