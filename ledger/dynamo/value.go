@@ -28,6 +28,9 @@ func list[T any](all []T, value func(T) types.AttributeValue) types.AttributeVal
 	return &types.AttributeValueMemberL{Value: values}
 }
 
+// row is an item being written.
+type row item
+
 // setStr and setTime leave out what is empty, so an item holds only what is
 // known of it.
 func (r row) setStr(name, s string) {
@@ -41,9 +44,6 @@ func (r row) setTime(name string, t time.Time) {
 		r[name] = millis(t)
 	}
 }
-
-// row is an item being written.
-type row item
 
 // reader takes an item apart. A missing attribute is a zero value, one of
 // another type an error; the first error stays.
@@ -133,7 +133,7 @@ func (r *reader) each(name string, read func(*reader)) {
 	}
 }
 
-// fields reads a map's numbers.
+// fields reads a map, field by field.
 func (r *reader) fields(name string, read func(field string, part *reader)) {
 	switch v := r.item[name].(type) {
 	case nil:
