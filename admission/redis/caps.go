@@ -28,6 +28,7 @@ func (s *Store) SetCap(ctx context.Context, ch admission.CapChange) (admission.C
 		if answer, err = parseCaps(raw); err != nil || answer.Outcome != admission.CapSet {
 			return err
 		}
+		s.freed(ch.Sale)
 		answer.Acknowledged, err = s.acknowledged(ctx, conn)
 		return err
 	})

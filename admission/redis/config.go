@@ -48,6 +48,7 @@ type Store struct {
 	mu       sync.Mutex
 	breakers map[string]*breaker // per sale
 	onUndo   []func(sale string, version int64)
+	onFreed  []func(sale string) // seats may have come back
 }
 
 // OnUndo registers f, to be called after a quick undo that nobody asked for (a
@@ -56,7 +57,14 @@ type Store struct {
 // Register before the store is used.
 func (s *Store) OnUndo(f func(sale string, version int64)) { s.onUndo = append(s.onUndo, f) }
 
+func (s *Store) freed(sale string) {
+	for _, f := range s.onFreed {
+		f(sale)
+	}
+}
+
 func (s *Store) undone(sale string, version int64) {
+	s.freed(sale)
 	for _, f := range s.onUndo {
 		f(sale, version)
 	}

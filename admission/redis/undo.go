@@ -25,6 +25,9 @@ func (s *Store) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswe
 		if answer, err = undoOnce(ctx, conn, u); err != nil {
 			return err
 		}
+		if answer.Seats > 0 {
+			s.freed(u.Sale)
+		}
 		if u.Mode == admission.UndoQuick || answer.Outcome != admission.Undone && answer.Outcome != admission.Gone {
 			return nil
 		}
