@@ -211,6 +211,30 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+func TestCancelRefundsAndFreesAtOnce(t *testing.T) {
+	w := lifecycletest.New(t)
+	b := w.Book("c1", "N1", w.Page)
+	hold(t, w, b)
+	w.Page.Pay(b.PaymentID)
+	c := ledger.Capture{Key: b.Key, AmountMinor: 10000, Currency: "BDT", At: w.Now()}
+	tr, err := ledger.Confirm(w.Booking(b.ID), c, "worker", w.Now())
+	if err == nil {
+		err = w.Steps.Write(t.Context(), tr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Steps.Cancel(t.Context(), b.ID, "operator:ann"); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.Payment(b.Key); p.Refund != ledger.RefundDone || w.Page.Refunds(b.PaymentID) != 1 {
+			t.Errorf("payment %+v, money went back %d times", p, w.Page.Refunds(b.PaymentID))
+		}
+		w.Quiet()
+	}
+}
+
 func TestRecordsRoundTrip(t *testing.T) {
 	w := lifecycletest.New(t)
 	b := w.Book("c1", "N1", w.Page)
@@ -241,7 +265,11 @@ func TestRestoreLostNeedsProof(t *testing.T) {
 	w.Faults.Yield = func(op string) { // released between the two looks at the ledger
 		if op == "redis Record" && !released {
 			released = true
-			if _, err := w.Steps.Release(t.Context(), b.ID, ledger.ReasonOwner, "candidate"); err != nil {
+			tr, err := ledger.Release(w.Booking(b.ID), ledger.ReasonOwner, "candidate", w.Now())
+			if err != nil {
+				t.Error(err)
+			}
+			if err := w.Store.Apply(t.Context(), tr); err != nil { // T3', and then the releaser is dead
 				t.Error(err)
 			}
 		}
@@ -250,7 +278,7 @@ func TestRestoreLostNeedsProof(t *testing.T) {
 	if err != nil || back || !released {
 		t.Fatalf("restored a released booking: %v, %v", back, err)
 	}
-	w.Quiet()
+	w.Check()
 }
 
 func TestControlCacheIsNeverOlderThanItSays(t *testing.T) {

@@ -16,7 +16,10 @@ func TestScenario34_LostExecuteAnswerIsAskedForAndNeverExecutedTwice(t *testing.
 	r.done(b.Held)
 	r.Exec.Pay(b.PaymentID)
 	r.Exec.LoseExecute = true
-	r.done(r.notice(b), r.notice(b))
+	if err := r.deliver(r.notice(b), 1); err != nil {
+		t.Errorf("the lost answer was not asked for at once: %v", err)
+	}
+	r.done(r.notice(b))
 	if n := r.Exec.Executes(b.PaymentID); n != 1 {
 		t.Errorf("executed %d times", n)
 	}
@@ -78,10 +81,12 @@ func TestExecute_WhoWaitedForTheGuardAsksAgain(t *testing.T) {
 	r.done(b.Held)
 	r.Exec.Pay(b.PaymentID)
 	other := false
-	r.Faults.Yield = func(op string) { // just before the guard, another worker does it all
+	r.Faults.Yield = func(op string) { // just before the guard, another worker executes and dies
 		if op == "redis AcquireExecute" && !other {
 			other = true
-			r.done(r.notice(b))
+			if _, err := r.Exec.Execute(t.Context(), b.PaymentID); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	r.done(r.notice(b))
@@ -158,6 +163,38 @@ func TestExecute_DuringAReleaseTakesNothing(t *testing.T) {
 		r.Quiet()
 		if calls < k {
 			return
+		}
+	}
+}
+
+// TestExecute_AndReleaseInEveryOrder lets a release run for some calls, then the
+// customer approve and a worker run for some calls, then both to their ends.
+func TestExecute_AndReleaseInEveryOrder(t *testing.T) {
+	const most = 20
+	for first := range most {
+		for second := range most {
+			r := newRig(t)
+			b := r.Book("c1", "N1", r.Exec)
+			r.done(b.Held)
+			var out lifecycle.ReleaseOutcome
+			s := &scheduler{}
+			r.Faults.Yield = s.yield
+			s.start("release", func() { out, _ = r.Steps.Release(t.Context(), b.ID, ledger.ReasonOwner, "candidate") })
+			releasing := s.steps(0, first)
+			r.Exec.Pay(b.PaymentID)
+			s.start("worker", func() { _ = r.deliver(r.notice(b), 1) })
+			s.steps(len(s.actors)-1, second)
+			if releasing {
+				s.steps(0, most)
+			}
+			s.steps(0, 2*most)
+			s.end()
+			r.Faults.Yield = nil
+			if n := r.Exec.Executes(b.PaymentID); out == lifecycle.Released && n > 0 {
+				t.Fatalf("order %d, %d: released for its owner, and the money was taken all the same", first, second)
+			}
+			r.heal()
+			r.Quiet()
 		}
 	}
 }

@@ -78,6 +78,18 @@ func (s *scheduler) step(i int, alive bool) {
 	}
 }
 
+// steps gives actor i up to n turns and reports whether it is still there.
+func (s *scheduler) steps(i, n int) bool {
+	before := len(s.actors)
+	for range n {
+		if len(s.actors) < before || i >= before {
+			return false
+		}
+		s.step(i, true)
+	}
+	return len(s.actors) == before
+}
+
 // TestInterleavings draws who acts on one booking and in which order their
 // calls happen, with lost answers, short acknowledgements, kills and failovers
 // in between. At any end the ledger is inside Redis; after the healers every

@@ -207,12 +207,66 @@ func TestScenario11_FirstIsRestoredSecondIsWithdrawn(t *testing.T) {
 	r.Page.Pay(second.PaymentID)
 	r.done(second.Held)
 	r.alarmed(string(lifecycle.AlarmConflict))
-	r.Check() // R1 holds again, without the diff
-	r.done(r.Queued()...)
-	r.done(r.notice(second))
+	r.Check()             // R1 holds again, without the diff
+	r.done(r.Queued()...) // what the withdrawal found captured
 	r.state(first.ID, ledger.Paid)
 	r.resolution(second, ledger.Refund, ledger.RefundDone)
 	r.Quiet()
+}
+
+func TestScenario30_AbandonedReadmissionFreesItsSeatAtOnce(t *testing.T) {
+	for name, before := range map[string]func(r *rig, b lifecycletest.Booked, late ledger.Booking, c ledger.Capture) ledger.Transition{
+		"tombstoned": func(r *rig, _ lifecycletest.Booked, late ledger.Booking, _ ledger.Capture) ledger.Transition {
+			tr, err := ledger.Tombstone(late, ledger.ReasonOrphan, "reaper", r.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tr
+		},
+		"refunded by another worker": func(r *rig, b lifecycletest.Booked, _ ledger.Booking, c ledger.Capture) ledger.Transition {
+			return ledger.RefundLate(r.Booking(b.ID), c, "sold out a moment ago", r.Now())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			b := r.Book("c1", "N2", r.Page)
+			r.done(b.Held)
+			r.release(b)
+			r.payLate(r.Page, b)
+			done := false
+			r.Faults.Yield = func(op string) { // between the admission and its write
+				if op == "ledger Apply:late-apply" && !done {
+					done = true
+					rec, err := r.Redis.Record(t.Context(), lifecycletest.Sale, sale.LateBookingID(b.ID))
+					if err != nil {
+						t.Error(err)
+					}
+					c := ledger.Capture{Key: b.Key, AmountMinor: 15000, Currency: "BDT", At: r.Now()}
+					if err := r.Store.Apply(t.Context(), before(r, b, lifecycle.BookingFromRecord(lifecycletest.Sale, rec), c)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			r.done(r.notice(b))
+			r.resolution(b, ledger.Refund, ledger.RefundDone)
+			if s, err := r.Redis.Status(t.Context(), lifecycletest.Sale, nil); !done || err != nil || s.Bookings != 0 {
+				t.Errorf("%d bookings are left in Redis, %v", s.Bookings, err)
+			}
+			r.Quiet()
+		})
+	}
+}
+
+func TestUnheldPaymentWhosePriceFitsTwoLevelsIsKept(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N2", r.Page)
+	r.rebuilt(2)
+	r.Control(func(c *ledger.Control) { c.Plan.Levels[0].Price = c.Plan.Levels[1].Price })
+	r.Page.Pay(b.PaymentID)
+	r.done(r.notice(b))
+	r.alarmed(string(lifecycle.AlarmUnattached))
+	r.state(b.ID, ledger.None)
+	r.Check()
 }
 
 func TestUnheldPaymentIsAdmittedAgainUnderTheCaps(t *testing.T) {

@@ -102,6 +102,9 @@ func TestScenario19_20_21_HeldTwiceWritesOnceAndSettles(t *testing.T) {
 	r.Faults.Restart()
 	r.state(b.ID, ledger.Held)
 	r.done(b.Held)
+	if s, _ := r.Redis.Status(t.Context(), "spring", nil); s.Pending != 0 {
+		t.Error("the redelivery did not settle")
+	}
 	r.Advance(6 * time.Minute) // beyond the deduplication window
 	r.done(b.Held)
 	if h := r.Booking(b.ID).History; len(h) != 1 {
@@ -170,6 +173,9 @@ func TestScenario26_PaidFiveTimesIsOneTransition(t *testing.T) {
 	}
 	if h := r.Booking(b.ID).History; len(h) != 2 {
 		t.Errorf("history %v, want held and paid", h)
+	}
+	if rec, err := r.Redis.Record(t.Context(), "spring", b.ID); err != nil || rec.Stage != admission.StagePaid {
+		t.Errorf("stage %s in Redis, %v", rec.Stage, err)
 	}
 	r.Quiet()
 }
