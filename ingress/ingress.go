@@ -176,3 +176,17 @@ func (in *Ingress) Refresh(ctx context.Context) error { return in.plans.Refresh(
 
 // Run keeps the plans fresh until ctx ends.
 func (in *Ingress) Run(ctx context.Context) { in.plans.Run(ctx) }
+
+// Routes are the public listener's, as "METHOD path".
+func (in *Ingress) Routes() []string { return routesOf(in.public) }
+
+// OperatorRoutes are the operators' listener's, as "METHOD path".
+func (in *Ingress) OperatorRoutes() []string { return routesOf(in.operator) }
+
+func routesOf(e *echo.Echo) []string {
+	var list []string
+	for _, r := range e.Routes() {
+		list = append(list, r.Method+" "+r.Path)
+	}
+	return list
+}

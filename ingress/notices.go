@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ingress/web"
+	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/sale"
 )
@@ -24,8 +25,8 @@ const (
 	askFor    = 5 * time.Second
 )
 
-// unknownSale stands for a sale that a notice does not name: the worker finds
-// the booking by its payment (protocol.md 3.6).
+// unknownSale stands for a sale that nobody can name in a deployment without
+// any: the worker parks the event where operators see it.
 const unknownSale = "_"
 
 // webhook is POST /webhooks/{gateway}. It answers 2xx only after the notice is
@@ -62,7 +63,7 @@ func (in *Ingress) queueNotice(ctx context.Context, gw payment.Gateway, n paymen
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeFor)
 	defer cancel()
 	start := in.Now()
-	err := in.Publish.Publish(ctx, in.notified(gw, n, source))
+	err := in.Publish.Publish(ctx, in.notified(ctx, gw, n, source))
 	in.metrics.Published(in.Now().Sub(start), err)
 	switch {
 	case err == nil:
@@ -79,22 +80,42 @@ func (in *Ingress) queueNotice(ctx context.Context, gw payment.Gateway, n paymen
 
 // notified is the event of a notice. The hints it came with are kept where they
 // are well formed; nothing is decided by them.
-func (in *Ingress) notified(gw payment.Gateway, n payment.Notice, source string) events.Event {
-	e := events.Event{Type: events.PaymentNotified, Sale: unknownSale, At: in.Now().UTC(),
+func (in *Ingress) notified(ctx context.Context, gw payment.Gateway, n payment.Notice, source string) events.Event {
+	e := events.Event{Type: events.PaymentNotified, At: in.Now().UTC(),
 		Notice: &events.Notice{Gateway: gw.Name(), PaymentID: n.PaymentID, EventID: n.EventID, Source: source}}
-	if sale.ValidName(n.Sale) {
-		e.Sale = n.Sale
-	}
-	if sale.ValidName(n.BookingID) {
+	if booking.ValidID(n.BookingID) {
 		e.BookingID = n.BookingID
 	}
 	if len(n.Candidate) == 43 && sale.ValidName(n.Candidate[:40]) && sale.ValidName(n.Candidate[40:]) {
 		e.Candidate = n.Candidate
 	}
+	e.Sale = in.saleOf(ctx, gw, n, e.BookingID)
 	if p, ok := in.plans.Plan(e.Sale); ok {
 		e.Gen = p.Gen
 	}
 	return e
+}
+
+// saleOf finds the sale that a notice is about: by its metadata, else by what we
+// know of the booking or of the payment (gateways that take only an invoice).
+// If nothing says, it is some sale of ours: the worker looks for the payment
+// itself, and parks what it can't place in that sale's inbox (protocol.md 3.6).
+func (in *Ingress) saleOf(ctx context.Context, gw payment.Gateway, n payment.Notice, bookingID string) string {
+	if _, ok := in.plans.Plan(n.Sale); ok {
+		return n.Sale
+	}
+	if bookingID != "" {
+		if v, err := in.driver.Show(ctx, bookingID, ""); err == nil {
+			return v.Sale
+		}
+	}
+	if p, err := in.Ledger.Payment(ctx, ledger.PaymentKey{Gateway: gw.Name(), ID: n.PaymentID}); err == nil && sale.ValidName(p.Sale) {
+		return p.Sale
+	}
+	if ids := in.plans.Sales(); len(ids) > 0 {
+		return ids[0]
+	}
+	return unknownSale
 }
 
 func (in *Ingress) notice(gw payment.Gateway, source, result string) {
@@ -139,6 +160,7 @@ func (in *Ingress) ask(ctx context.Context, gw payment.Gateway, n payment.Notice
 		in.notice(gw, "return", "unknown_payment")
 		return
 	case err != nil: // the worker asks, when the gateway answers again
+		n.Sale, n.BookingID = page.Sale, page.BookingID // hints, as good as nothing
 	case p.Status == payment.StatusOpen || p.Status == payment.StatusCancelled || p.Status == payment.StatusExpired || p.Status == payment.StatusFailed:
 		in.notice(gw, "return", "nothing_new")
 		in.aboutBooking(p.Metadata, page)

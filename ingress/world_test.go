@@ -255,11 +255,16 @@ func (w *world) do(method, path, body string, headers ...string) answer {
 
 func (w *world) send(h http.Handler, method, path, body string, headers ...string) answer {
 	w.Helper()
+	return w.sendWith(w.Context(), h, method, path, body, headers...)
+}
+
+func (w *world) sendWith(ctx context.Context, h http.Handler, method, path, body string, headers ...string) answer {
+	w.Helper()
 	var r io.Reader
 	if body != "" {
 		r = strings.NewReader(body)
 	}
-	req := httptest.NewRequestWithContext(w.Context(), method, path, r)
+	req := httptest.NewRequestWithContext(ctx, method, path, r)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
@@ -302,4 +307,14 @@ func (w *world) used() int {
 		w.Fatal(err)
 	}
 	return s.Used
+}
+
+// candidate is the hash of candidate i.
+func (w *world) candidate(i int) sale.CodeHash {
+	w.Helper()
+	c, err := sale.NormaliseCode(code(i))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.hasher.Code(c)
 }
