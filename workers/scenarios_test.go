@@ -190,6 +190,9 @@ func TestScenario27_PaymentAndExpiryAtOnce(t *testing.T) {
 			if first == "payment" {
 				r.Page.Pay(b.PaymentID)
 				r.done(r.notice(b))
+				if rec, err := r.Redis.Record(t.Context(), "spring", b.ID); err != nil || rec.Stage != admission.StagePaid {
+					t.Errorf("stage %s in Redis, %v", rec.Stage, err)
+				}
 			}
 			if _, err := r.Steps.Expire(t.Context(), b.ID, r.Now()); err != nil {
 				t.Fatal(err)
