@@ -39,12 +39,16 @@ func (in *Ingress) book(c echo.Context) error {
 	if after, limited := in.overLimit(in.byCode, "code", string(order.Candidate)); limited {
 		return in.rateLimited(after, start)
 	}
-	in.metrics.inFlight.Inc()
-	a := in.driver.Book(c.Request().Context(), plan, order)
-	in.metrics.inFlight.Dec()
+	a := in.drive(c, plan, order)
 	in.counted(string(a.Verdict), start)
 	in.answer(c.Response(), plan.Sale.ID, a, start)
 	return nil
+}
+
+func (in *Ingress) drive(c echo.Context, plan *booking.Plan, order booking.Order) booking.Answer {
+	in.metrics.inFlight.Inc()
+	defer in.metrics.inFlight.Dec() // after a panic too
+	return in.driver.Book(c.Request().Context(), plan, order)
 }
 
 func (in *Ingress) answer(w http.ResponseWriter, saleID string, a booking.Answer, start time.Time) {

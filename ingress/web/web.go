@@ -70,8 +70,10 @@ func ShowSale(w http.ResponseWriter, s sale.Sale, now time.Time) error {
 	if err != nil {
 		loc = time.UTC
 	}
-	const layout = "Monday 2 January 2006, 15:04 MST"
-	p := salePage{Sale: s.ID, Title: s.Title, Opens: s.OpensAt.In(loc).Format(layout), Closes: s.ClosesAt.In(loc).Format(layout),
+	people := func(t time.Time) string {
+		return t.In(loc).Format("Monday 2 January 2006, 15:04") + " (" + loc.String() + ")"
+	}
+	p := salePage{Sale: s.ID, Title: s.Title, Opens: people(s.OpensAt), Closes: people(s.ClosesAt),
 		OpensMS: s.OpensAt.UnixMilli(), ClosesMS: s.ClosesAt.UnixMilli(), NowMS: now.UnixMilli(), MaxSeats: s.MaxSeats}
 	for _, l := range s.Levels {
 		if l.Kind == sale.KindSeated {
