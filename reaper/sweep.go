@@ -1,0 +1,182 @@
+package reaper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
+	"github.com/holdfast/holdfast/sale"
+)
+
+// Sweeper resolves what is over its age: orphans in the pending set, due holds,
+// owed undos, refunds (protocol.md 3.8, sweeps 1 to 4 and 6).
+type Sweeper struct{ *tools }
+
+// sweep is one pass.
+type sweep struct {
+	*tools
+	control ledger.Control
+	ages    sale.Ages
+	now     time.Time // Redis TIME; the own clock if Redis can't be asked
+	pool    *pool
+	result  SweepResult
+}
+
+// Sweep makes one bounded pass over a sale and leaves a note of it. The error
+// joins what kept whole steps from being done; ids that failed are in the
+// result. The steps do not depend on each other: one that fails stops none.
+//
+// While the sale is frozen only refunds are driven: what the ledger would
+// release has to be given back to a Redis that is being rebuilt.
+func (s *Sweeper) Sweep(ctx context.Context, saleID string) (SweepResult, error) {
+	r, err := s.sweep(ctx, saleID)
+	s.Metrics.Swept(r, err)
+	return r, err
+}
+
+func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error) {
+	began := s.now()
+	p := &sweep{tools: s.tools, now: began, pool: s.pool(), result: SweepResult{Sale: saleID, At: began}}
+	pass, cancel := context.WithTimeout(ctx, s.PassMax)
+	defer cancel()
+	w, err := s.watch(pass, saleID)
+	if w.control.Sale == "" {
+		return p.result, err
+	}
+	if p.control = w.control; !w.status.Now.IsZero() {
+		p.now = w.status.Now
+	}
+	p.ages = p.control.Plan.WithDefaults().Ages
+	p.result.Frozen, p.result.Replication = p.control.Frozen, w.finding
+	errs := []error{err}
+	if p.control.Frozen {
+		errs = append(errs, p.refunds(pass))
+	} else {
+		errs = append(errs, p.all(pass))
+	}
+	p.result.Took = s.now().Sub(began)
+	// The note is what alarms and schedules go by: it is left even when the pass
+	// ran out of time.
+	if err := s.store.NoteSweep(ctx, saleID, p.result.note()); err != nil {
+		errs = append(errs, fmt.Errorf("reaper: leave a note of the sweep of sale %s: %w", saleID, err))
+	}
+	return p.result, errors.Join(errs...)
+}
+
+// all runs every step. Undos need no gateway and free seats, so they go first;
+// the others share the slots, so that no gateway can starve another's.
+func (p *sweep) all(ctx context.Context) error {
+	errs := []error{p.undos(ctx)}
+	steps := []func(context.Context) error{p.pending, p.holds, p.refunds}
+	found := make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps {
+		wg.Go(func() { found[i] = step(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(append(append(errs, found...), p.replay(ctx), p.publish(ctx))...)
+}
+
+// holds releases what is due (3.8.2).
+func (p *sweep) holds(ctx context.Context) error {
+	cut := p.now.Add(-p.ages.ReleaseGrace)
+	ids, err := list(p.Limit, itself[string], func(each func(string) error) error {
+		return p.store.DueHolds(ctx, p.control.Sale, cut, each)
+	})
+	t := p.tally(&p.result.Holds, len(ids))
+	t.add(left, each(ctx, p.pool, ids, func(ctx context.Context, id string) {
+		out, err := p.Steps.Expire(ctx, id, cut)
+		p.count(ctx, t, "expire a hold", id, out, err)
+	}))
+	return listed("due holds", err)
+}
+
+// undos gives back what the ledger owes to Redis (3.8.3). The listing may be
+// stale: the booking itself says whether the undo is still owed.
+func (p *sweep) undos(ctx context.Context) error {
+	ids, err := list(p.Limit, itself[string], func(each func(string) error) error {
+		return p.store.OwedUndos(ctx, p.control.Sale, each)
+	})
+	t := p.tally(&p.result.Undos, len(ids))
+	t.add(left, each(ctx, p.pool, ids, func(ctx context.Context, id string) {
+		b, err := p.store.Booking(ctx, id)
+		if err == nil && !b.UndoOwed {
+			t.add(gone, 1)
+			return
+		}
+		if err == nil {
+			err = p.Steps.GiveBack(ctx, b)
+		}
+		p.finish(ctx, t, "give seats back", id, err)
+	}))
+	return listed("owed undos", err)
+}
+
+// refunds drives on what is due or sent (3.8.4).
+func (p *sweep) refunds(ctx context.Context) error {
+	keys, err := list(p.Limit, itself[ledger.PaymentKey], func(each func(ledger.PaymentKey) error) error {
+		return p.store.DueRefunds(ctx, p.control.Sale, each)
+	})
+	t := p.tally(&p.result.Refunds, len(keys))
+	t.add(left, each(ctx, p.pool, keys, func(ctx context.Context, k ledger.PaymentKey) {
+		p.finish(ctx, t, "drive a refund", k.String(), p.Steps.DriveRefund(ctx, k))
+	}))
+	return listed("due refunds", err)
+}
+
+// replay handles the events that waited for the end of a rebuild (3.6).
+func (p *sweep) replay(ctx context.Context) (err error) {
+	if p.Parked != nil {
+		p.result.Replayed, err = p.Parked.ReplayParked(ctx, p.control.Sale)
+	}
+	return err
+}
+
+// publish repairs the public status, for a publisher that died (3.13).
+func (p *sweep) publish(ctx context.Context) (err error) {
+	if p.Status != nil {
+		p.result.StatusPublished, err = p.Status.Publish(ctx, p.control.Sale)
+	}
+	return err
+}
+
+func (p *sweep) tally(of *Tally, found int) *score {
+	of.Found = found
+	return &score{to: of}
+}
+
+// count puts the outcome of a release into the tally.
+func (p *sweep) count(ctx context.Context, t *score, what, id string, out lifecycle.ReleaseOutcome, err error) {
+	field, known := map[lifecycle.ReleaseOutcome]func(*Tally) *int{
+		lifecycle.Released: done, lifecycle.AlreadyReleased: gone, lifecycle.AlreadyPaid: captured,
+		lifecycle.Postponed: postponed, lifecycle.NotDue: gone, lifecycle.StillHeld: settled,
+	}[out]
+	if err == nil && !known {
+		err = fmt.Errorf("reaper: unexpected outcome %d", out)
+	}
+	if err != nil {
+		p.finish(ctx, t, what, id, err)
+		return
+	}
+	t.add(field, 1)
+}
+
+func (p *sweep) finish(ctx context.Context, t *score, what, id string, err error) {
+	if err == nil {
+		t.add(done, 1)
+		return
+	}
+	t.add(failed, 1)
+	p.log.WarnContext(ctx, "sweep: "+what+" failed, the next sweep tries again", "sale", p.control.Sale, "id", id, "err", err)
+}
+
+func listed(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("reaper: list %s: %w", what, err)
+	}
+	return nil
+}
