@@ -61,6 +61,13 @@ type Options struct {
 	OperatorToken string
 	Ready         []admin.Check // beside those that the ingress makes itself
 
+	// AdmitIsGated says that Admit keeps full marks of its own (the Gates of
+	// admission/redis do), so that none are kept here.
+	AdmitIsGated bool
+	// OnSale, if not nil, is told of each sale that is new to this process or has
+	// other levels than before.
+	OnSale func(saleID string, levels []string)
+
 	Gates    booking.Gates        // nil: gate.Gates, made of Ledger and Redis
 	Resume   admission.Resumer    // nil: silent drivers are not taken over
 	Registry *prometheus.Registry // nil: one of its own
@@ -105,8 +112,9 @@ func New(o Options) (*Ingress, error) {
 	}
 	in := &Ingress{Options: o, client: limit.Client{Trusted: o.TrustedProxies}}
 	in.plans = gate.NewPlans(o.Ledger, o.Redis, o.Now, o.Log)
+	in.plans.OnSale = o.OnSale
 	if in.Gates == nil {
-		in.Gates = gate.NewGates(in.plans, o.Redis, o.Now)
+		in.Gates = in.ownGates()
 	}
 	in.metrics = newMetrics(o.Registry, o.Now)
 	in.decoy = &decoy{fallback: o.PublicURL + "/pay/"}
@@ -121,6 +129,13 @@ func New(o Options) (*Ingress, error) {
 	in.health = admin.NewHealth(append(in.checks(), o.Ready...), o.Now)
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
 	return in, nil
+}
+
+func (in *Ingress) ownGates() *gate.Gates {
+	if in.AdmitIsGated {
+		return gate.NewGates(in.plans, nil, in.Now)
+	}
+	return gate.NewGates(in.plans, in.Redis, in.Now)
 }
 
 func (o Options) withDefaults() Options {

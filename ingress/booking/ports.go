@@ -27,7 +27,10 @@ type Plan struct {
 	// ClockKnown says whether Redis has said its time. Without it nothing that
 	// depends on the time is decided here.
 	ClockKnown bool
-	ReadAt     time.Time // by this host's clock
+	// Empty says that Redis has no booking of the sale, so that nobody can hold a
+	// seat whose retry would have to be answered.
+	Empty  bool
+	ReadAt time.Time // by this host's clock
 }
 
 // Admission is what a driver needs of admission's adapter.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,7 +59,7 @@ func (s *source) Control(context.Context, string) (ledger.Control, error) {
 }
 
 func (s *source) Status(context.Context, string, []string) (admission.Status, error) {
-	return admission.Status{Now: s.Now().Add(s.ahead)}, s.noRedis
+	return admission.Status{Now: s.Now().Add(s.ahead), Bookings: len(s.holds)}, s.noRedis
 }
 
 func (s *source) CandidateBooking(_ context.Context, _, candidate string) (string, error) {
@@ -127,6 +128,18 @@ func TestBeforeOpening(t *testing.T) {
 				t.Errorf("clock wrong by %v, %v later: %v, want %v", wrong, c.after, o, c.want)
 			}
 		}
+	}
+}
+
+// The opening was moved while somebody holds a seat: their retry is answered.
+func TestBeforeOpeningWithHolders(t *testing.T) {
+	s, p, g := newGates(t)
+	s.holds["holder"], s.control.Plan.OpensAt = "B1", start.Add(time.Hour)
+	if err := p.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if o := decide(t, g, ask("holder", "N1", 1)); o != 0 {
+		t.Errorf("%v", o)
 	}
 }
 
@@ -216,6 +229,21 @@ func TestFrozenUnknownAndStale(t *testing.T) {
 	}
 	if o := decide(t, g, ask("c1", "N1", 1)); o != admission.StaleGen {
 		t.Error("sells while frozen")
+	}
+}
+
+func TestSalesAreAnnounced(t *testing.T) {
+	s, p, _ := newGates(t)
+	var told []string
+	p.OnSale = func(id string, levels []string) { told = append(told, id+":"+strings.Join(levels, ",")) }
+	for _, levels := range [][]sale.Level{{{Name: "N1"}}, {{Name: "N1"}}, {{Name: "N1"}, {Name: "N2"}}} {
+		s.control.Plan.Levels = levels
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(told, " "); got != "spring:N1 spring:N1,N2" {
+		t.Errorf("told %s", got)
 	}
 }
 

@@ -43,13 +43,14 @@ type full struct {
 	seats int // so many were not free; fewer might be
 }
 
-// NewGates returns the gates of a process.
+// NewGates returns the gates of a process. Without a holder they keep no full
+// marks: whoever stands behind them does.
 func NewGates(plans *Plans, holder Holder, now func() time.Time) *Gates {
 	return &Gates{plans: plans, holder: holder, now: now, marks: map[mark]full{}}
 }
 
 // Decide refuses what is certain: a sale that does not open for seconds to
-// come, a sale that is frozen or about which nothing fresh is known, and what
+// come and of which nobody holds a seat, a sale that is frozen or about which nothing fresh is known, and what
 // was full a moment ago, if the candidate holds nothing. One read of `seen`
 // answers the last, whoever admitted them (protocol.md 3.12, 3B.14).
 func (g *Gates) Decide(ctx context.Context, r *admission.Request) (admission.Answer, bool) {
@@ -57,7 +58,7 @@ func (g *Gates) Decide(ctx context.Context, r *admission.Request) (admission.Ans
 	if !ok || p.Frozen || !g.plans.Fresh(p) {
 		return admission.Answer{Outcome: admission.StaleGen}, true
 	}
-	if p.ClockKnown && p.Sale.OpensAt.Sub(g.now().Add(p.ClockAhead)) > EarlyBy {
+	if p.ClockKnown && p.Empty && p.Sale.OpensAt.Sub(g.now().Add(p.ClockAhead)) > EarlyBy {
 		return admission.Answer{Outcome: admission.Closed, OpensAt: p.Sale.OpensAt}, true
 	}
 	outcome := g.full(r)
@@ -74,7 +75,7 @@ func (g *Gates) Decide(ctx context.Context, r *admission.Request) (admission.Ans
 // full is LevelFull or SoldOut if a young mark says so, else 0. Named seats are
 // never refused here: another one may be free.
 func (g *Gates) full(r *admission.Request) admission.Outcome {
-	if len(r.Seats) > 0 {
+	if len(r.Seats) > 0 || g.holder == nil {
 		return 0
 	}
 	g.mu.Lock()

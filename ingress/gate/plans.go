@@ -42,6 +42,10 @@ type Plans struct {
 	now   func() time.Time
 	log   *slog.Logger
 
+	// OnSale, if set before the first refresh, is told of each sale that is new or
+	// has other levels than before.
+	OnSale func(saleID string, levels []string)
+
 	current atomic.Pointer[map[string]*booking.Plan]
 	mu      sync.Mutex // one refresh at a time
 	kick    chan struct{}
@@ -113,10 +117,18 @@ func (p *Plans) Refresh(ctx context.Context) error {
 		}
 		if plan != nil {
 			next[id] = plan
+			p.tell(plan, old[id])
 		}
 	}
 	p.current.Store(&next)
 	return errors.Join(faults...)
+}
+
+func (p *Plans) tell(plan, old *booking.Plan) {
+	levels := plan.Sale.LevelNames()
+	if p.OnSale != nil && (old == nil || !slices.Equal(levels, old.Sale.LevelNames())) {
+		p.OnSale(plan.Sale.ID, levels)
+	}
 }
 
 func (p *Plans) read(ctx context.Context, id string, old *booking.Plan) (*booking.Plan, error) {
@@ -140,5 +152,6 @@ func (p *Plans) read(ctx context.Context, id string, old *booking.Plan) (*bookin
 	if !s.Now.IsZero() {
 		plan.ClockAhead, plan.ClockKnown = s.Now.Sub(before), true
 	}
+	plan.Empty = s.Bookings == 0
 	return plan, nil
 }
