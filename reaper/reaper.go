@@ -40,7 +40,7 @@ type Options struct {
 	Status StatusPublisher // nil: the sweep publishes nothing
 	Parked Replayer        // nil: nothing is replayed
 	Ages   QueueAges       // nil: NotedAges on the ledger, with Queue
-	Queue  QueueDepth      // nil: a rebuild can't see whether the queue is drained
+	Queue  QueueDepth      // nil: no rebuild can see whether the queue is drained
 	Dead   Redriver        // nil: a rebuild redrives no dead letters
 	Seats  SeatScanner     // nil: see there; a Redis that is one is taken
 
@@ -59,6 +59,7 @@ type Reaper struct {
 	Sweeper   *Sweeper
 	Differ    *Differ
 	Repairer  *Repairer
+	Rebuilder *Rebuilder
 	Auditor   *Auditor
 
 	tools *tools
@@ -80,7 +81,7 @@ func New(o Options) (*Reaper, error) {
 	}
 	differ := &Differ{t}
 	return &Reaper{
-		Sweeper: &Sweeper{t}, Differ: differ, Repairer: &Repairer{differ}, Auditor: &Auditor{t}, tools: t,
+		Sweeper: &Sweeper{t}, Differ: differ, Repairer: &Repairer{differ}, Rebuilder: &Rebuilder{t, differ}, Auditor: &Auditor{t}, tools: t,
 	}, nil
 }
 
