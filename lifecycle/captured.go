@@ -17,17 +17,23 @@ func (s *Steps) publishCaptured(ctx context.Context, b ledger.Booking, p payment
 	gw := s.Gateways[b.Payment.Gateway]
 	c := CaptureOf(b.Payment.Gateway, p)
 	if err := CheckPayment(b, gw, p); err != nil {
-		_, err = s.FlagMismatch(ctx, b, c, err)
-		return err
+		flagged, err := s.FlagMismatch(ctx, b, c, err)
+		if err != nil || flagged {
+			return err
+		} // else it was resolved before, and the worker goes on from there
 	}
 	now := s.Now().UTC()
 	at := p.CapturedAt.UTC()
 	if at.IsZero() {
 		at = now
 	}
+	bookingID := b.ID
+	if p.BookingID != "" {
+		bookingID = p.BookingID // the one that was paid for; b may be its re-admission (protocol.md 3.7)
+	}
 	e := events.Event{
 		Version: events.Version, Type: events.PaymentCaptured, Sale: b.Sale, Candidate: b.Candidate,
-		BookingID: b.ID, Gen: b.Gen, At: now,
+		BookingID: bookingID, Gen: b.Gen, At: now,
 		Captured: &events.Captured{
 			Gateway: c.Key.Gateway, PaymentID: c.Key.ID, AmountMinor: p.AmountMinor, Currency: p.Currency,
 			Payee: p.Payee, CapturedAt: at, AskedBy: askedBy,

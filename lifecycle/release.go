@@ -143,10 +143,26 @@ func (s *Steps) passed(ctx context.Context, b ledger.Booking, ans GateAnswer, as
 	case GateUnpaid:
 		return 0, nil
 	case GateCaptured:
+		back, err := s.goesBack(ctx, b.Payment)
+		if err != nil || back {
+			return 0, err
+		}
 		return AlreadyPaid, s.publishCaptured(ctx, b, ans.Payment, askedBy)
 	}
 	s.log().InfoContext(ctx, "release postponed", "sale", b.Sale, "booking_id", b.ID, "err", ans.Cause)
 	return Postponed, nil
+}
+
+// goesBack says whether the captured payment is refunded or about to be. That is
+// for good (P leaves REFUND never), so it pays no booking any more, and a booking
+// that waits for it would hold its seat for ever: a re-admission that lost to a
+// refund, or a hold whose payment was in review.
+func (s *Steps) goesBack(ctx context.Context, key ledger.PaymentKey) (bool, error) {
+	p, err := s.Store.Payment(ctx, key)
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return false, fmt.Errorf("lifecycle: read payment %s: %w", key, err)
+	}
+	return err == nil && p.Resolution == ledger.Refund, nil
 }
 
 // release writes T3 or T3' and gives the seats back.

@@ -156,7 +156,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			steps := 0
 			for _, after := range []bool{false, true} {
-				for k := 1; crash(t, s, k, after); k++ {
+				for k := 1; crash(t, s, k, after, 2); k++ {
 					steps++
 				}
 			}
@@ -167,8 +167,21 @@ func TestCrashAtEveryStep(t *testing.T) {
 	}
 }
 
+// TestCrashWithoutRedelivery loses the event with the crash (it is in the dead
+// letters): whatever was begun is brought to an end by the sweeps alone.
+func TestCrashWithoutRedelivery(t *testing.T) {
+	for _, s := range stories {
+		if s.name == "paid late" {
+			for _, after := range []bool{false, true} {
+				for k := 10; crash(t, s, k, after, 0); k++ { // once the re-admission is attached
+				}
+			}
+		}
+	}
+}
+
 // crash tells the story with a crash at call k; false if the walk has no k calls.
-func crash(t *testing.T, s story, k int, after bool) (crashed bool) {
+func crash(t *testing.T, s story, k int, after bool, redeliveries int) (crashed bool) {
 	ok := t.Run(fmt.Sprintf("call %d after=%v", k, after), func(t *testing.T) {
 		r := newRig(t)
 		walk, end := s.tell(r)
@@ -184,7 +197,7 @@ func crash(t *testing.T, s story, k int, after bool) (crashed bool) {
 		if !s.lost {
 			r.Check()
 		}
-		for range 2 { // the redelivery, and another one
+		for range redeliveries {
 			if err := walk(); err != nil {
 				t.Logf("redelivery: %v", err)
 			}
@@ -195,6 +208,9 @@ func crash(t *testing.T, s story, k int, after bool) (crashed bool) {
 		r.heal()
 		end()
 		r.Quiet()
+		if !s.lost {
+			r.alarmed("")
+		}
 	})
 	return ok && crashed
 }

@@ -17,6 +17,7 @@ type scheduler struct {
 	running int
 	actors  []*scheduled
 	fault   lifecycletest.Fault // of the next call, drawn by whoever gives the turn
+	log     func(format string, args ...any)
 }
 
 type scheduled struct {
@@ -59,7 +60,10 @@ func (s *scheduler) yield(string) {
 }
 
 // inject is the fault of the call that was just given the turn.
-func (s *scheduler) inject(string) lifecycletest.Fault { return s.fault }
+func (s *scheduler) inject(op string) lifecycletest.Fault {
+	s.log("%s: %s, fault %d", s.actors[s.running].name, op, s.fault)
+	return s.fault
+}
 
 // end kills whoever is left, so that a failed draw leaves no goroutine behind.
 func (s *scheduler) end() {
@@ -103,7 +107,7 @@ func interleave(rt *rapid.T) {
 	gw := rapid.SampledFrom([]*lifecycletest.Gateway{r.Page, r.Exec}).Draw(rt, "gateway")
 	b := r.Book("c1", "N2", gw)
 	before(rt, r, gw, b)
-	s := &scheduler{}
+	s := &scheduler{log: rt.Logf}
 	defer s.end()
 	r.Faults.Yield, r.Faults.Inject = s.yield, s.inject
 	cast(rt, r, s, gw, b)
@@ -149,7 +153,7 @@ func before(rt *rapid.T, r *rig, gw *lifecycletest.Gateway, b lifecycletest.Book
 
 // cast draws two to five actors.
 func cast(rt *rapid.T, r *rig, s *scheduler, gw *lifecycletest.Gateway, b lifecycletest.Booked) {
-	ctx := r.T.Context()
+	ctx, rivals := r.T.Context(), 0
 	roles := map[string]func(){
 		"held":      func() { _ = r.deliver(b.Held, 1) },
 		"notified":  func() { _ = r.deliver(r.notice(b), 1) },
@@ -157,11 +161,11 @@ func cast(rt *rapid.T, r *rig, s *scheduler, gw *lifecycletest.Gateway, b lifecy
 		"expire":    func() { _, _ = r.Steps.Expire(ctx, b.ID, r.Now()) },
 		"release":   func() { _, _ = r.Steps.Release(ctx, b.ID, ledger.ReasonOwner, "candidate") },
 		"sweep":     func() { _ = r.Reap(r.Now(), 0) },
-		"late":      func() { r.rival(b) },
+		"rival":     func() { r.rival(b, &rivals) },
 		"operator":  func() { _ = r.Steps.Cancel(ctx, b.ID, "operator:ann") },
 		"page pays": func() { gw.Pay(b.PaymentID) },
 	}
-	names := []string{"held", "notified", "notified", "captured", "expire", "release", "sweep", "late", "operator", "page pays"}
+	names := []string{"held", "notified", "notified", "captured", "expire", "release", "sweep", "rival", "operator", "page pays"}
 	for i := range rapid.IntRange(2, 5).Draw(rt, "actors") {
 		name := rapid.SampledFrom(names).Draw(rt, "actor")
 		s.start(fmt.Sprintf("%s %d", name, i), roles[name])
@@ -175,9 +179,11 @@ func capturedIfPaid(r *rig, gw *lifecycletest.Gateway, b lifecycletest.Booked) {
 	}
 }
 
-// rival is another candidate who wants the same seat and has it written.
-func (r *rig) rival(b lifecycletest.Booked) {
-	_ = r.tryBook("rival", "c2", b.Held.Held.Level)
+// rival is another candidate who wants the same seat and has it written. Each
+// request has its own booking id: one id has one driver (protocol.md R2).
+func (r *rig) rival(b lifecycletest.Booked, rivals *int) {
+	*rivals++
+	_ = r.tryBook(fmt.Sprintf("rival%d", *rivals), "c2", b.Held.Held.Level)
 }
 
 func injected(rt *rapid.T) lifecycletest.Fault {

@@ -337,3 +337,47 @@ func TestRefundThatFailsIsLeftToTheSweep(t *testing.T) {
 	r.resolution(second, ledger.Refund, ledger.RefundDone)
 	r.Quiet()
 }
+
+func TestHoldWhosePaymentGoesBackFromReviewIsReleased(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N2", r.Page)
+	r.done(b.Held)
+	r.Page.Pay(b.PaymentID)
+	r.Page.Edit(b.PaymentID, func(p *payment.Payment) { p.AmountMinor-- })
+	r.done(r.notice(b))
+	r.heal() // the hold is over; the money is here, so nothing is released
+	r.state(b.ID, ledger.Held)
+	if err := r.Store.Apply(t.Context(), ledger.RefundReviewed(r.Payment(b.Key), "operator", r.Now())); err != nil {
+		t.Fatal(err)
+	}
+	r.heal()
+	r.state(b.ID, ledger.Released)
+	r.resolution(b, ledger.Refund, ledger.RefundDone)
+	r.Quiet()
+}
+
+func TestReadmissionThatLostToARefundIsNotHeldForEver(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N2", r.Page)
+	r.done(b.Held)
+	r.release(b)
+	r.payLate(r.Page, b)
+	r.Faults.Inject = func(op string) lifecycletest.Fault { // dies between the admission and its write
+		if op == "ledger Apply:late-apply" {
+			return lifecycletest.FailBefore
+		}
+		return lifecycletest.NoFault
+	}
+	if r.deliver(r.notice(b), 1) == nil {
+		t.Fatal("the crash did not show")
+	}
+	r.Faults.Inject = nil
+	c := ledger.Capture{Key: b.Key, AmountMinor: 15000, Currency: "BDT", At: r.Now()}
+	if err := r.Store.Apply(t.Context(), ledger.RefundLate(r.Booking(b.ID), c, "sold out for another worker", r.Now())); err != nil {
+		t.Fatal(err)
+	}
+	r.done(r.notice(b))
+	r.heal()
+	r.resolution(b, ledger.Refund, ledger.RefundDone)
+	r.Quiet()
+}

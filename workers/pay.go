@@ -88,8 +88,11 @@ func (w *walk) payKnown(ctx context.Context, b ledger.Booking, m money) (again b
 	if err := w.use(ctx, b.Sale); err != nil {
 		return false, err
 	}
-	if ended, err := w.review(ctx, b, m); ended || err != nil {
+	switch outcome, err := w.review(ctx, b, m); {
+	case err != nil || outcome == inReview:
 		return false, err
+	case outcome == resolvedBefore:
+		return false, w.resumeResolved(ctx, b, m)
 	}
 	switch b.State {
 	case ledger.Released:
@@ -118,29 +121,44 @@ func (w *walk) payKnown(ctx context.Context, b ledger.Booking, m money) (again b
 	return true, nil // released, paid or gone meanwhile: the next turn reads it so
 }
 
+// reviewed is what a comparison of a payment with its booking came to.
+type reviewed int
+
+const (
+	matches reviewed = iota
+	inReview
+	resolvedBefore // it differs, but its end was decided before
+)
+
 // review compares the payment with its booking and puts one that differs to
-// review (protocol.md 2.2.6). ended: nothing more is to be done with it here.
-func (w *walk) review(ctx context.Context, b ledger.Booking, m money) (ended bool, err error) {
+// review (protocol.md 2.2.6). One that belongs to another booking is left
+// alone, in the inbox.
+func (w *walk) review(ctx context.Context, b ledger.Booking, m money) (reviewed, error) {
 	mismatch := lifecycle.CheckPayment(b, m.gateway, m.payment)
 	if mismatch == nil {
-		return false, nil
+		return matches, nil
 	}
 	p, err := w.Store.Payment(ctx, m.capture.Key)
-	if err == nil && p.BookingID != b.ID && p.BookingID != sale.LateBookingID(b.ID) {
-		return true, w.foreign(ctx, b.Sale, b.ID, m.capture.Key) // whose it is stays as it is
+	if err == nil && p.BookingID != b.ID && p.BookingID != sale.LateBookingID(b.ID) && sale.LateBookingID(p.BookingID) != b.ID {
+		return inReview, w.foreign(ctx, b.Sale, b.ID, m.capture.Key) // whose it is stays as it is
 	}
 	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
-		return true, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
+		return matches, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
 	}
 	flagged, err := w.FlagMismatch(ctx, b, m.capture, mismatch)
-	if err != nil || flagged {
-		return true, err
+	if flagged || err != nil {
+		return inReview, err
 	}
-	// Resolved before: drive on what it became.
-	if p, err = w.Store.Payment(ctx, m.capture.Key); err != nil {
-		return true, fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
+	return resolvedBefore, nil
+}
+
+// resumeResolved drives on what a payment had become before.
+func (w *walk) resumeResolved(ctx context.Context, b ledger.Booking, m money) error {
+	p, err := w.Store.Payment(ctx, m.capture.Key)
+	if err != nil {
+		return fmt.Errorf("workers: read payment %s: %w", m.capture.Key, err)
 	}
-	return true, w.resolved(ctx, b, p)
+	return w.resolved(ctx, b, p)
 }
 
 // second refunds a further payment of a paid booking (protocol.md 2.2.9).

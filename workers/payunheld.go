@@ -25,8 +25,14 @@ func (w *walk) payUnheld(ctx context.Context, bookingID string, m money) (again 
 		return false, err
 	}
 	b := ev.booking
-	if ended, err := w.review(ctx, b, m); ended || err != nil {
+	switch outcome, err := w.review(ctx, b, m); {
+	case err != nil || outcome == inReview:
 		return false, err
+	case outcome == resolvedBefore: // no payment is left for the booking (protocol.md 3.3)
+		if err := w.withdraw(ctx, b, ledger.ReasonPaymentResolved); err != nil {
+			return false, err
+		}
+		return false, w.resumeResolved(ctx, b, m)
 	}
 	switch {
 	case ev.inRedis && !w.control.Frozen:
