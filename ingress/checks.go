@@ -47,6 +47,28 @@ func (in *Ingress) checkRedis(ctx context.Context) error {
 		if _, err := in.Redis.Status(ctx, id, nil); err != nil && !errors.Is(err, admission.ErrNotFound) {
 			return fmt.Errorf("the primary of sale %s does not answer: %w", id, err)
 		}
+		if err := in.checkPrimary(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPrimary wants the server to be a primary with all its replicas. It is
+// asked only where the adapter can tell.
+func (in *Ingress) checkPrimary(ctx context.Context, saleID string) error {
+	reader, ok := in.Redis.(admission.HealthReader)
+	if !ok {
+		return nil
+	}
+	h, err := reader.Health(ctx, saleID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the primary of sale %s does not answer: %w", saleID, err)
+	case h.Role != "master":
+		return fmt.Errorf("the Redis of sale %s is a %s: admissions need the primary", saleID, h.Role)
+	case h.ConnectedReplicas < in.Replicas:
+		return fmt.Errorf("%d of %d replicas of sale %s are connected: admissions can't be acknowledged", h.ConnectedReplicas, in.Replicas, saleID)
 	}
 	return nil
 }

@@ -68,13 +68,15 @@ type Options struct {
 	// other levels than before.
 	OnSale func(saleID string, levels []string)
 
-	Gates    booking.Gates        // nil: gate.Gates, made of Ledger and Redis
-	Resume   admission.Resumer    // nil: silent drivers are not taken over
-	Registry *prometheus.Registry // nil: one of its own
-	Now      func() time.Time     // nil: time.Now
-	Rand     io.Reader            // nil: crypto/rand.Reader
-	Log      *slog.Logger         // nil: slog.Default
-	Drain    time.Duration        // how long Serve waits for drivers; 0: 20 s
+	Gates       booking.Gates        // nil: gate.Gates, made of Ledger and Redis
+	Resume      admission.Resumer    // nil: silent drivers are not taken over
+	ResumeAfter time.Duration        // how long a driver has to be silent; 0: 3 s
+	Replicas    int                  // of each primary, for readiness: fewer connected make the process unready
+	Registry    *prometheus.Registry // nil: one of its own
+	Now         func() time.Time     // nil: time.Now
+	Rand        io.Reader            // nil: crypto/rand.Reader
+	Log         *slog.Logger         // nil: slog.Default
+	Drain       time.Duration        // how long Serve waits for drivers; 0: 20 s
 }
 
 // Ingress is the door. Make one with New, then Serve it, or mount Public and
@@ -87,6 +89,7 @@ type Ingress struct {
 	decoy   *decoy
 	client  limit.Client
 	byIP    *limit.Buckets
+	reads   *limit.Buckets
 	byCode  *limit.Buckets
 	status  *statusCache
 	health  *admin.Health
@@ -98,9 +101,14 @@ type Ingress struct {
 // one address, in an exam centre or behind a mobile carrier, and they all come
 // in the same second: an address may spend a minute's worth at once (with the
 // default rate 1,200 requests), which no person notices and a flood does.
+//
+// Reading a booking, giving it back and coming back from a payment have a limit
+// of their own, ten times as wide: pages that wait for a payment ask again and
+// again, and must not use up what their neighbours need for booking.
 const (
-	clientBurst = 60
-	codeBurst   = 10
+	clientBurst     = 60
+	codeBurst       = 10
+	readsPerBooking = 10
 )
 
 // New builds an ingress, or names every fault of its options. It does no I/O:
@@ -119,12 +127,13 @@ func New(o Options) (*Ingress, error) {
 	in.metrics = newMetrics(o.Registry, o.Now)
 	in.decoy = &decoy{fallback: o.PublicURL + "/pay/"}
 	in.byIP = limit.NewBuckets(o.RatePerClient, int(clientBurst*o.RatePerClient))
+	in.reads = limit.NewBuckets(readsPerBooking*o.RatePerClient, int(clientBurst*readsPerBooking*o.RatePerClient))
 	in.byCode = limit.NewBuckets(o.RatePerCode, int(codeBurst*o.RatePerCode))
 	in.status = newStatusCache(o.Ledger, o.Now)
 	in.driver = booking.New(booking.Options{
 		Admit: o.Admit, Admission: o.Redis, Gates: in.Gates, Walks: o.Walks, Ledger: o.Ledger, Publish: o.Publish,
 		Gateway: o.Gateways[o.Gateway], Status: o.Status, PublicURL: o.PublicURL, Sales: in.plans.Sales,
-		Observe: in.metrics, Now: o.Now, Rand: o.Rand, Log: o.Log, Resume: o.Resume,
+		Observe: in.metrics, Now: o.Now, Rand: o.Rand, Log: o.Log, Resume: o.Resume, ResumeAfter: o.ResumeAfter,
 	})
 	in.health = admin.NewHealth(append(in.checks(), o.Ready...), o.Now)
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
@@ -151,6 +160,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.ResumeAfter == 0 {
+		o.ResumeAfter = 3 * time.Second
 	}
 	if o.Drain == 0 {
 		o.Drain = 20 * time.Second

@@ -19,7 +19,7 @@ func (in *Ingress) overLimit(b *limit.Buckets, name, key string) (after time.Dur
 
 // limitClient is for the other endpoints that cost a read somewhere.
 func (in *Ingress) limitClient(c echo.Context) error {
-	if after, limited := in.overLimit(in.byIP, "client", in.client.Key(c.Request())); limited {
+	if after, limited := in.overLimit(in.reads, "reads", in.client.Key(c.Request())); limited {
 		return tooMany(after)
 	}
 	return nil

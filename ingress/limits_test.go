@@ -39,7 +39,7 @@ func TestSharedAddressSurvivesTheOpening(t *testing.T) {
 
 // Through a trusted hop each client has a limit of its own.
 func TestClientsBehindATrustedHop(t *testing.T) {
-	w := newWorld(t, withRates(1.0/60, 0))
+	w := newWorld(t, withRates(1.0/600, 0))
 	send := func(client string) int {
 		r := httptest.NewRequest("GET", "/bookings/00000000000000000000000000", nil)
 		r.RemoteAddr = "10.1.2.3:99"

@@ -32,7 +32,7 @@ func (s *slowAdmit) Admit(ctx context.Context, r admission.Request) (admission.A
 	return s.Admitter.Admit(ctx, r)
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +44,7 @@ func listen(t *testing.T) net.Listener {
 // serve runs the ingress on real listeners until stop is called.
 func (w *world) serve() (public, operator string, stop context.CancelFunc, ended chan error) {
 	w.Helper()
-	p, o := listen(w.T), listen(w.T)
+	p, o := listen(w.TB), listen(w.TB)
 	ctx, stop := context.WithCancel(w.Context())
 	ended = make(chan error, 1)
 	go func() { ended <- w.in.Serve(ctx, p, o) }()

@@ -43,7 +43,7 @@ const (
 // world is an ingress on fakes that are faithful where it matters: the ledger
 // and Redis of the other suites, and the sandbox gateway as it is.
 type world struct {
-	*testing.T
+	testing.TB
 	in     *ingress.Ingress
 	redis  *admissiontest.Redis
 	store  *ledgertest.Store
@@ -78,10 +78,10 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-func newWorld(t *testing.T, change ...func(*ingress.Options)) *world {
+func newWorld(t testing.TB, change ...func(*ingress.Options)) *world {
 	t.Helper()
 	start := time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
-	w := &world{T: t, now: start, logs: &syncBuffer{}}
+	w := &world{TB: t, now: start, logs: &syncBuffer{}}
 	log := slog.New(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
 	w.plan = sale.Sale{ID: theSale, Title: "Spring <exam>", Zone: "Asia/Dhaka", OpensAt: start.Add(-time.Hour), ClosesAt: start.Add(24 * time.Hour),
 		Hold: 10 * time.Minute, Price: sale.Money{AmountMinor: 150_000, Currency: "BDT"}, MaxSeats: 2,

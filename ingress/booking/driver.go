@@ -64,6 +64,7 @@ type drive struct {
 	deadline time.Time
 
 	ans     admission.Answer // of the admission
+	resumed bool             // it is another driver's booking, which had fallen silent
 	booking ledger.Booking   // as far as it is known, state None
 }
 

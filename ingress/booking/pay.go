@@ -73,13 +73,18 @@ func (w *drive) create(ctx context.Context) (payment.Session, error) {
 func (w *drive) attach(ctx context.Context, s payment.Session) Answer {
 	key := ledger.PaymentKey{Gateway: w.Gateway.Name(), ID: s.PaymentID}
 	a := admission.Attachment{Sale: w.r.Sale, BookingID: w.r.BookingID, Driver: w.ans.Driver, PaymentID: key.String(),
-		URL: s.URL, HoldUntil: w.ans.HoldUntil, StashFor: w.stashFor(s)}
+		URL: s.URL, HoldUntil: w.ans.HoldUntil, StashFor: w.stashFor(s),
+		Acknowledge: w.resumed}
 	var got admission.AttachAnswer
 	err := retry(ctx, attachTries, func(ctx context.Context) error {
 		var err error
 		got, err = w.Admission.Attach(ctx, a)
 		return err
-	}, func(err error) bool { return errors.Is(err, admission.ErrInvalid) })
+	}, func(err error) bool {
+		// A repeat of an attach that was not acknowledged would hear "attached", and
+		// still be unacknowledged.
+		return errors.Is(err, admission.ErrInvalid) || errors.Is(err, admission.ErrUnacknowledged)
+	})
 	w.booking.Payment = key
 	if err != nil {
 		w.Log.WarnContext(ctx, "attach failed", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)

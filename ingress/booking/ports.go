@@ -93,7 +93,8 @@ type Options struct {
 	Rand      io.Reader // crypto/rand.Reader outside of tests: ids are secrets
 	Log       *slog.Logger
 
-	// Resume takes over a driver that has been silent for so long when its own
-	// candidate retries (protocol.md S10). Off when nil.
-	Resume admission.Resumer
+	// Resume takes over a driver that has been silent for ResumeAfter when its own
+	// candidate retries (protocol.md 3.5, S10). Off when nil.
+	Resume      admission.Resumer
+	ResumeAfter time.Duration
 }

@@ -95,7 +95,7 @@ func (w *drive) same(ctx context.Context, a admission.Answer) Answer {
 		ans.Verdict = Duplicate
 		return ans
 	}
-	return w.later(InProgress)
+	return w.resume(ctx, a.BookingID)
 }
 
 // duplicate answers somebody who has a booking under another key. Who does not

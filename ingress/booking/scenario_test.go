@@ -7,11 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/ledger/ledgertest"
+	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
 	"github.com/holdfast/holdfast/payment"
 )
 
@@ -93,6 +95,60 @@ func TestScenario05_InProgressWhileAtTheGateway(t *testing.T) {
 	if w.gateway.count() != 1 {
 		t.Errorf("%d payments", w.gateway.count())
 	}
+}
+
+// Scenario 5 with resume: the first driver has died at the gateway; its own
+// candidate's retry goes on with the same payment. The old driver, should it
+// wake up, finds that payment attached.
+func TestScenario05_SilentDriverIsResumed(t *testing.T) {
+	w := newWorld(t)
+	w.driver.Resume, w.driver.ResumeAfter = w.Redis, 3*time.Second
+	var early, resumed, mismatch booking.Answer
+	w.gateway.hook = func() { // the first driver is here for ever
+		w.gateway.hook = nil
+		early = w.book("c1", "N1", "k1")
+		w.Advance(4 * time.Second)
+		mismatch = w.book("c1", "N2", "k1")
+		resumed = w.book("c1", "N1", "k1")
+	}
+	if old := w.want(w.book("c1", "N1", "k1"), booking.Created); old.BookingID != resumed.BookingID || old.PaymentURL != resumed.PaymentURL {
+		t.Errorf("old %+v, resumed %+v", old, resumed)
+	}
+	w.want(early, booking.InProgress)
+	w.want(mismatch, booking.IdempotencyMismatch)
+	w.want(resumed, booking.Created)
+	if w.gateway.creates[0] != w.gateway.creates[1] {
+		t.Errorf("other payments: %+v", w.gateway.creates)
+	}
+	w.work()
+	if b := w.Booking(resumed.BookingID); b.State != ledger.Held || b.Payment.ID != payID(resumed) {
+		t.Fatalf("%+v", b)
+	}
+	w.Check()
+}
+
+// A driver that hears SUPERSEDED stops there: no tombstone, no undo, and the
+// payment is its successor's too.
+func TestSupersededDriverStops(t *testing.T) {
+	w := newWorld(t)
+	w.gateway.hook = func() {
+		w.Advance(4 * time.Second)
+		r := w.gateway.creates[0]
+		a, err := w.Redis.Resume(t.Context(), lifecycletest.Sale, r.BookingID, "k1", "in-N1", time.Second)
+		if err != nil || a.Outcome != admission.Resumed {
+			t.Errorf("resume: %+v, %v", a, err)
+		}
+	}
+	w.want(w.book("c1", "N1", "k1"), booking.Unavailable)
+	id := w.gateway.creates[0].BookingID
+	if w.used() != 1 || w.Booking(id).State != ledger.None || w.queue.count() != 0 {
+		t.Errorf("%d used, %+v, %d events", w.used(), w.Booking(id), w.queue.count())
+	}
+	if s := w.Page.Status("pay-" + id); s != payment.StatusOpen {
+		t.Errorf("the payment of both is %q", s)
+	}
+	w.gateway.hook = nil
+	w.heal()
 }
 
 // Scenario 6: another key.
