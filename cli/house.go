@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast/holdfast/config"
+	"github.com/holdfast/holdfast/events/fifo"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/operator"
+	"github.com/holdfast/holdfast/reaper"
+	"github.com/holdfast/holdfast/wiring"
+)
+
+// house is what the commands act on: the open adapters of one deployment.
+type house struct {
+	desk    *operator.Desk
+	healers func() (*reaper.Reaper, error)
+	dead    deadLetters
+
+	serve, work, reap func(ctx context.Context) error
+	close             func(ctx context.Context) error
+}
+
+// deadLetters is the queue's other end.
+type deadLetters interface {
+	DeadLetters(ctx context.Context, limit int) ([]fifo.DeadLetter, error)
+	Redrive(ctx context.Context, limit int, progress func(moved int)) (fifo.Redriven, error)
+}
+
+// opener opens the deployment that the environment describes.
+type opener func(ctx context.Context, env func(string) string, log func(config.Config) *slog.Logger) (*house, error)
+
+func openHouse(ctx context.Context, env func(string) string, log func(config.Config) *slog.Logger) (*house, error) {
+	cfg, err := config.Load(env)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration has faults:\n%w", err)
+	}
+	h, err := wiring.Open(ctx, cfg, log(cfg))
+	if err != nil {
+		return nil, err
+	}
+	return &house{
+		desk: h.Desk(), healers: h.Healers, dead: h.Queue,
+		serve: h.Serve, work: h.Work, reap: h.Reap, close: h.Close,
+	}, nil
+}
+
+// closeFor bounds how long a command waits for its last words to be published.
+const closeFor = 10 * time.Second
+
+// with runs a command on an open house. The logs of a command are warnings on
+// stderr; those of a role are JSON at the configured level.
+func (a *app) with(cmd *cobra.Command, log func(config.Config) *slog.Logger, act func(ctx context.Context, h *house) error) error {
+	ctx := cmd.Context()
+	h, err := a.open(ctx, a.env, log)
+	if err != nil {
+		return err
+	}
+	err = act(ctx, h)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeFor)
+	defer cancel()
+	if e := h.close(bounded); err == nil && e != nil {
+		err = fmt.Errorf("close: %w", e)
+	}
+	return err
+}
+
+// desk runs an act of an operator.
+func (a *app) desk(cmd *cobra.Command, act func(ctx context.Context, d *operator.Desk, by operator.By) error) error {
+	by, err := a.by(cmd)
+	if err != nil {
+		return err
+	}
+	return a.with(cmd, a.quietLog, func(ctx context.Context, h *house) error { return act(ctx, h.desk, by) })
+}
+
+func operatorBy(name, reason string) operator.By {
+	return operator.By{Actor: ledger.Actor("operator:" + name), Reason: reason}
+}
+
+// quietLog is for people: they read the command's own words.
+func (a *app) quietLog(config.Config) *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// roleLog is for machines.
+func (a *app) roleLog(c config.Config) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // config.Load lets only known levels through
+	}
+	return slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+}
