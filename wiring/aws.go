@@ -25,20 +25,19 @@ const connections = 256
 // endpoints come from the SDK's own variables (AWS_ENDPOINT_URL and the like),
 // so the same code reaches AWS, LocalStack and the local cloud.
 func (h *House) openAWS(ctx context.Context) error {
-	buildable := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
-	transport := buildable.GetTransport()
-	client := &http.Client{Transport: wholeBody{transport}, CheckRedirect: noRedirect}
 	cfg, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client))
 	if err != nil {
 		return fmt.Errorf("read the AWS configuration: %w", err)
 	}
+	cfg.HTTPClient = wholeBody{cfg.HTTPClient}
 	if cfg.Region == "" {
 		return fmt.Errorf("AWS_REGION is not set: say where the queue and the table are")
 	}
 	h.onClose(func(context.Context) error {
-		transport.CloseIdleConnections()
+		client.GetTransport().CloseIdleConnections()
 		return nil
 	})
 	if err := h.openLedger(ctx, cfg); err != nil {
@@ -87,7 +86,3 @@ func tlsOf(on bool) *tls.Config {
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12}
 }
-
-// noRedirect: no AWS service redirects an API call, and a followed one would
-// carry its signature elsewhere.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

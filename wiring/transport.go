@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // wholeBody sends each request's body from memory. The AWS SDK closes a body as
@@ -13,12 +15,12 @@ import (
 // the answer. It shows with endpoints as near as the local cloud, a few times
 // in a hundred calls, as "use of closed network connection". Bodies are small
 // (a batch of ten events, a transaction of a dozen items), so the copy is cheap.
-type wholeBody struct{ next http.RoundTripper }
+type wholeBody struct{ next aws.HTTPClient }
 
-// RoundTrip implements http.RoundTripper.
-func (t wholeBody) RoundTrip(r *http.Request) (*http.Response, error) {
+// Do implements aws.HTTPClient.
+func (t wholeBody) Do(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return t.next.RoundTrip(r)
+		return t.next.Do(r)
 	}
 	body, err := io.ReadAll(r.Body)
 	_ = r.Body.Close() // all of it is read
@@ -27,5 +29,5 @@ func (t wholeBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	whole := r.Clone(r.Context())
 	whole.Body = io.NopCloser(bytes.NewReader(body))
-	return t.next.RoundTrip(whole)
+	return t.next.Do(whole)
 }

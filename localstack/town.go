@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/holdfast/holdfast/config"
+	"github.com/holdfast/holdfast/localstack/cloud"
+	"github.com/holdfast/holdfast/localstack/roles"
+	"github.com/holdfast/holdfast/wiring"
+)
+
+// town is everything on one machine: the local cloud, and Holdfast's processes
+// as children of this one.
+type town struct {
+	dir      string // sale file, roster, logs; removed by close
+	env      map[string]string
+	public   string // base address of the ingress
+	operator string // base address of the operators' listener
+	cloud    *cloud.Cloud
+	keeper   *roles.Keeper
+	log      *os.File
+	slog     *slog.Logger
+}
+
+// townOptions differ between a demonstration and a rehearsal.
+type townOptions struct {
+	public, operator string // wished addresses; a free one if taken
+	ingresses        int
+	workers          int
+	env              map[string]string
+}
+
+// openTown starts the cloud and the processes and waits until they are ready.
+// On an error nothing is left running.
+func openTown(ctx context.Context, o townOptions, out io.Writer) (_ *town, err error) {
+	t := &town{env: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if t.dir, err = os.MkdirTemp("", "holdfast-"); err != nil {
+		return nil, err
+	}
+	if t.log, err = os.Create(filepath.Join(t.dir, "holdfast.log")); err != nil {
+		return nil, err
+	}
+	t.slog = slog.New(slog.NewJSONHandler(t.log, nil))
+	t.keeper = roles.NewKeeper(t.slog)
+	public, operator := address(o.public), address(o.operator)
+	t.public, t.operator = "http://"+public, "http://"+operator
+	fmt.Fprintln(out, "starting Redis (primary and replica), queue, table and payment gateway ...")
+	t.cloud, err = cloud.Start(ctx, cloud.Options{
+		AWSEndpoint: os.Getenv("AWS_ENDPOINT_URL"), SQSEndpoint: os.Getenv("AWS_ENDPOINT_URL_SQS"), DynamoDBEndpoint: os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"),
+		WebhookURL: func(account string) string { return t.public + "/webhooks/" + account },
+		Log:        t.slog,
+	})
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(t.env, t.cloud.Env())
+	maps.Copy(t.env, map[string]string{
+		"HOLDFAST_SECRET": random(32), "HOLDFAST_OPERATOR_TOKEN": random(16),
+		"HOLDFAST_LISTEN": public, "HOLDFAST_OPERATOR_LISTEN": operator, "HOLDFAST_PUBLIC_URL": t.public,
+	})
+	maps.Copy(t.env, o.env)
+	fmt.Fprintln(out, "starting ingress, worker and reaper ...")
+	if err := t.startRoles(ctx, o); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *town) startRoles(ctx context.Context, o townOptions) error {
+	t.keeper.Keep(context.WithoutCancel(ctx), t.role("serve", nil))
+	// The first process makes table and queue; the others find them.
+	if err := t.ready(ctx, 60*time.Second); err != nil {
+		return err
+	}
+	for i := range max(o.workers, 1) {
+		t.keeper.Keep(context.WithoutCancel(ctx), t.role("work", map[string]string{"HOLDFAST_OPERATOR_LISTEN": address("127.0.0.1:0")}, i))
+	}
+	t.keeper.Keep(context.WithoutCancel(ctx), t.role("reap", map[string]string{"HOLDFAST_OPERATOR_LISTEN": address("127.0.0.1:0")}))
+	return nil
+}
+
+// role is this very program, run as a command of the CLI.
+func (t *town) role(name string, env map[string]string, number ...int) roles.Role {
+	r := roles.Role{Name: name, Command: []string{self(), "holdfast", name}, Log: t.log}
+	for _, n := range number {
+		r.Name = fmt.Sprintf("%s-%d", name, n+1)
+	}
+	all := maps.Clone(t.env)
+	maps.Copy(all, env)
+	for k, v := range all {
+		r.Env = append(r.Env, k+"="+v)
+	}
+	return r
+}
+
+// ready waits until the ingress says that it is.
+func (t *town) ready(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.operator+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the ingress did not get ready within %v: the end of its log:\n%s", within, t.logTail())
+		}
+	}
+}
+
+func (t *town) logTail() []byte {
+	data, err := os.ReadFile(t.log.Name())
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return data[max(0, len(data)-4096):]
+}
+
+// holdfast runs a command of the CLI against this town and shows what it says.
+func (t *town) holdfast(ctx context.Context, out io.Writer, args ...string) error {
+	cmd := exec.CommandContext(ctx, self(), append([]string{"holdfast"}, args...)...)
+	cmd.Env = os.Environ()
+	for k, v := range t.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	var errors bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(&errors, out)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("holdfast %s: %w\n%s", args[0], err, errors.Bytes())
+	}
+	return nil
+}
+
+// house opens this process's own adapters to the town.
+func (t *town) house(ctx context.Context) (*wiring.House, error) {
+	cfg, err := config.Load(func(name string) string {
+		if v, ok := t.env[name]; ok {
+			return v
+		}
+		return os.Getenv(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range t.cloud.Env() {
+		if err := os.Setenv(k, v); err != nil { // the AWS SDK reads its own variables
+			return nil, err
+		}
+	}
+	return wiring.Open(ctx, cfg, t.slog)
+}
+
+func (t *town) close(ctx context.Context) error {
+	var errs []error
+	if t.keeper != nil {
+		t.keeper.Stop()
+	}
+	if t.cloud != nil {
+		errs = append(errs, t.cloud.Close(ctx))
+	}
+	if t.log != nil {
+		errs = append(errs, t.log.Close())
+	}
+	if t.dir != "" {
+		errs = append(errs, os.RemoveAll(t.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// address is the wished address if it is free, else one that is.
+func address(wished string) string {
+	l, err := net.Listen("tcp", wished)
+	if err != nil {
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return wished
+		}
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func random(n int) string {
+	b := make([]byte, n)
+	if _, err := rand.Read(b); err != nil {
+		panic(err) // crypto/rand never fails on the platforms Go supports
+	}
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,60 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/holdfast/holdfast/ingress"
+	"github.com/holdfast/holdfast/ingress/admin"
+)
+
+// anySale names a slot for checks that are not about a particular sale.
+const anySale = "holdfast"
+
+// Serve runs the ingress until ctx ends, then finishes the bookings under way.
+// It refuses to start on a Redis that could lose or resell seats.
+func (h *House) Serve(ctx context.Context) error {
+	if err := h.Redis.CheckServer(ctx, anySale); err != nil {
+		return fmt.Errorf("this Redis is not safe to sell seats from: %w", err)
+	}
+	in, err := ingress.New(ingress.Options{
+		Hasher: h.Hasher, Ledger: h.Store, Redis: h.Redis, Admit: h.Redis, Walks: h.Steps, Publish: h.Publish,
+		Gateways: h.Gateways, Gateway: h.Config.Gateway, Status: h.Status,
+		PublicURL: h.Config.PublicURL, TrustedProxies: h.Config.TrustedProxies,
+		RatePerClient: h.Config.RatePerClient, RatePerCode: h.Config.RatePerCode,
+		Operations: h.Operations(), OperatorToken: h.Config.OperatorToken, Ready: []admin.Check{{Name: "queue", Run: h.queueAnswers}},
+		Registry: h.Metrics.Registry, Log: h.Log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := in.Refresh(ctx); err != nil {
+		return fmt.Errorf("read the sales from the ledger: %w", err)
+	}
+	public, err := net.Listen("tcp", h.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for candidates: %w", err)
+	}
+	operator, err := net.Listen("tcp", h.Config.OperatorListen)
+	if err != nil {
+		_ = public.Close() // nobody was let in yet
+		return fmt.Errorf("listen for operators: %w", err)
+	}
+	h.Log.Info("serving", "listen", public.Addr().String(), "operator_listen", operator.Addr().String())
+	plans, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in.Run(plans)
+	}()
+	err = in.Serve(ctx, public, operator)
+	stop()
+	<-done
+	return err
+}
+
+func (h *House) queueAnswers(ctx context.Context) error {
+	_, err := h.Queue.Depth(ctx)
+	return err
+}
