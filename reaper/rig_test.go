@@ -25,6 +25,7 @@ type rig struct {
 	t       *testing.T
 	ages    *ages
 	queue   *queue
+	redis   maps // of the audit
 	handler *workers.Handler
 
 	mu     sync.Mutex
