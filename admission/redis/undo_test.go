@@ -154,7 +154,11 @@ func TestVectorUndo(t *testing.T) {
 	named.Level, named.Seats = "N", []string{"N2", "N1"}
 	b.admit(named)
 	var list []admission.Undo
-	for _, u := range [][2]string{{"b1", "A"}, {"b2", "A"}, {"b3", "N"}, {"b4", "B"}, {"b1", "A"}} {
+	b.admit(b.req("b5", "c5"))
+	if _, err := b.store.Resume(b.ctx(), b.sale, "b5", idk1, inh1, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range [][2]string{{"b1", "A"}, {"b2", "A"}, {"b3", "N"}, {"b4", "B"}, {"b5", "A"}, {"b1", "A"}} {
 		list = append(list, admission.Undo{Sale: b.sale, BookingID: u[0], Level: u[1], Mode: admission.UndoQuick, Driver: 1})
 	}
 	var version int64
@@ -166,7 +170,7 @@ func TestVectorUndo(t *testing.T) {
 			t.Errorf("%s = %q", gone, v)
 		}
 	}
-	for _, there := range []string{"adm:bk b2", "adm:seen c2", "adm:dead b1", "adm:dead b3", "adm:dead b4"} {
+	for _, there := range []string{"adm:bk b2", "adm:seen c2", "adm:bk b5", "adm:pending c5", "adm:dead b1", "adm:dead b3", "adm:dead b4"} {
 		if _, ok := after[there]; !ok {
 			t.Errorf("%s is missing", there)
 		}
@@ -175,4 +179,34 @@ func TestVectorUndo(t *testing.T) {
 		t.Error("the seated level's seats came back without a version")
 	}
 	b.conserved()
+}
+
+// Whatever a bid's record says, an undo takes only what is the bid's: after a
+// repair by hand, or a bug, it must not pull seats from under somebody else.
+func TestUndoTakesOnlyWhatIsItsOwn(t *testing.T) {
+	undos := map[string]func(b *bench){
+		"single": func(b *bench) { b.undo("b1", "A", admission.UndoAbort, 0) },
+		"vector": func(b *bench) {
+			b.store.undoAll(b.ctx(), []admission.Undo{{Sale: b.sale, BookingID: "b1", Level: "A", Mode: admission.UndoQuick, Driver: 1}})
+		},
+	}
+	for name, undo := range undos {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			r := b.req("b1", "c1")
+			r.Count = 2
+			b.admit(r)
+			b.put("hset", b.k.seen(), "c1", "b2")
+			b.put("hset", b.k.pending(), "c1", "b2|A|1")
+			b.put("hset", b.k.seat(), "A-1", "b2")
+			undo(b)
+			after := b.dump()
+			for key, want := range map[string]string{"adm:seen c1": "b2", "adm:pending c1": "b2|A|t", "adm:seat A-1": "b2",
+				"adm:free:A A-1": "", "adm:free:A A-2": "2", "adm:level:A": "1", "adm:total": "1", "adm:bk b1": ""} {
+				if after[key] != want {
+					t.Errorf("%s = %q, want %q", key, after[key], want)
+				}
+			}
+		})
+	}
 }
