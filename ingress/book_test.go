@@ -72,6 +72,8 @@ func TestInvalidRequestsAreRefusedAndWriteNothing(t *testing.T) {
 		"no code":           {`{"email":"a@example.org","level":"N1"}`, "", "code"},
 		"code is null":      {strings.Replace(good, `"CODE-0001"`, `null`, 1), "", "code"},
 		"code with control": {strings.Replace(good, `CODE-0001`, `CODE\u0000-0001`, 1), "", "code"},
+		"trailing tab":      {strings.Replace(good, `CODE-0001`, `CODE-0001\t`, 1), "", "code"},
+		"e-mail with CR":    {strings.Replace(good, `person.1@example.org`, `person.1@example.org\r\n`, 1), "", "email"},
 		"raw control":       {strings.Replace(good, `CODE-0001`, "CODE\x01-0001", 1), "", "body"},
 		"not UTF-8":         {strings.Replace(good, `CODE-0001`, "CODE\xff0001", 1), "", "body"},
 		"half a pair":       {strings.Replace(good, `CODE-0001`, `CODE\ud800`, 1), "", "code"},

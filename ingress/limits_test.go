@@ -37,6 +37,21 @@ func TestSharedAddressSurvivesTheOpening(t *testing.T) {
 	}
 }
 
+// Pages that wait for a payment do not use up what their neighbours need.
+func TestReadingDoesNotUseUpBooking(t *testing.T) {
+	w := newWorld(t, withRates(1, 0))
+	limited := 0
+	for range 700 {
+		if w.do("GET", "/bookings/3V2Q0Z8K7M5N4P6R9S1T0W2X4Y", "").status == 429 {
+			limited++
+		}
+	}
+	if limited != 100 { // ten times a minute's worth at once
+		t.Errorf("%d of 700 reads are refused", limited)
+	}
+	w.book(wish(1, "N1"), 201, "")
+}
+
 // Through a trusted hop each client has a limit of its own.
 func TestClientsBehindATrustedHop(t *testing.T) {
 	w := newWorld(t, withRates(1.0/600, 0))

@@ -21,14 +21,11 @@ type Plan struct {
 	Gen    int64
 	Open   bool
 	Frozen bool // a rebuild is under way: nothing can be admitted
-	// ClockAhead is how far Redis TIME is ahead of this host's clock; it is zero
-	// until Redis has said.
+	// ClockAhead is how far Redis TIME is ahead of this host's clock; zero until
+	// Redis has said.
 	ClockAhead time.Duration
-	// ClockKnown says whether Redis has said its time. Without it nothing that
-	// depends on the time is decided here.
-	ClockKnown bool
-	// Empty says that Redis has no booking of the sale, so that nobody can hold a
-	// seat whose retry would have to be answered.
+	// Empty: Redis has just said that it has no booking of the sale, so nobody can
+	// hold a seat whose retry would have to be answered.
 	Empty  bool
 	ReadAt time.Time // by this host's clock
 }

@@ -1,6 +1,7 @@
 package booking_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -197,6 +198,36 @@ func TestScenario07_ShortWaitIsUndone(t *testing.T) {
 	w.want(w.book("c1", "N1", "k1"), booking.Created) // after a 503 the same key starts anew
 }
 
+// The outcome of the admission can't be learned: the driver undoes it at once,
+// so that the seat does not wait for the reaper.
+func TestUnknownAdmissionIsUndoneAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.Redis.Fault = func(op string) admissiontest.Fault {
+		if op == "Admit" {
+			return admissiontest.LoseAnswer
+		}
+		return admissiontest.NoFault
+	}
+	w.want(w.book("c1", "N1", "k1"), booking.Unavailable)
+	if w.used() != 0 || w.gates.undone != 1 {
+		t.Errorf("%d used, %d undone", w.used(), w.gates.undone)
+	}
+	w.Quiet()
+}
+
+// A repeated key promises the booking again, so its event must be in the queue.
+func TestRepeatedKeyNeedsTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.want(w.book("c1", "N1", "k1"), booking.Created)
+		w.queue.fail = func(int, events.Event) (bool, error) { return false, events.ErrNotQueued }
+		w.want(w.book("c1", "N1", "k1"), booking.Unavailable)
+		if w.used() != 1 {
+			t.Error("somebody else's booking was undone")
+		}
+	})
+}
+
 // Scenario 15: the gateway says no.
 func TestScenario15_GatewayRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -300,6 +331,23 @@ func TestTombstoneFailsToo(t *testing.T) {
 			t.Error("the reaper did not get the seat back")
 		}
 	})
+}
+
+// Before its payment is attached nobody has been told of a booking, so nobody
+// can see it or give it back.
+func TestUnattachedBookingIsNotShown(t *testing.T) {
+	w := newWorld(t)
+	w.gateway.hook = func() {
+		id := w.gateway.creates[0].BookingID
+		if v, err := w.driver.Show(t.Context(), id, ""); !errors.Is(err, booking.ErrNotFound) {
+			t.Errorf("shown: %+v, %v", v, err)
+		}
+		if err := w.driver.GiveBack(t.Context(), id, ""); !errors.Is(err, booking.ErrNotFound) {
+			t.Errorf("given back: %v", err)
+		}
+	}
+	w.want(w.book("c1", "N1", "k1"), booking.Created)
+	w.Check()
 }
 
 func TestReapedMeanwhileStopsAtAttach(t *testing.T) {

@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{World: lifecycletest.New(t), gates: &openGates{}}
 	w.gateway = &gateway{Gateway: w.Page}
 	w.queue = &queue{to: w.World}
-	w.plan = &booking.Plan{Sale: w.Plan, Gen: 1, Open: true, ReadAt: w.Now(), ClockKnown: true}
+	w.plan = &booking.Plan{Sale: w.Plan, Gen: 1, Open: true, ReadAt: w.Now()}
 	w.driver = booking.New(booking.Options{
 		Admit: w.Redis, Admission: w.Redis, Gates: w.gates, Walks: w.Steps, Ledger: w.Store, Publish: w.queue, Gateway: w.gateway,
 		Status: w, PublicURL: "https://book.example", Sales: func() []string { return []string{lifecycletest.Sale} },

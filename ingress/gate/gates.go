@@ -58,7 +58,7 @@ func (g *Gates) Decide(ctx context.Context, r *admission.Request) (admission.Ans
 	if !ok || p.Frozen || !g.plans.Fresh(p) {
 		return admission.Answer{Outcome: admission.StaleGen}, true
 	}
-	if p.ClockKnown && p.Empty && p.Sale.OpensAt.Sub(g.now().Add(p.ClockAhead)) > EarlyBy {
+	if p.Empty && p.Sale.OpensAt.Sub(g.now().Add(p.ClockAhead)) > EarlyBy {
 		return admission.Answer{Outcome: admission.Closed, OpensAt: p.Sale.OpensAt}, true
 	}
 	outcome := g.full(r)

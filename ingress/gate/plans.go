@@ -142,16 +142,13 @@ func (p *Plans) read(ctx context.Context, id string, old *booking.Plan) (*bookin
 	}
 	plan := &booking.Plan{Sale: c.Plan, Gen: c.Gen, Open: c.Open, Frozen: c.Frozen, ReadAt: asked}
 	if old != nil {
-		plan.ClockAhead, plan.ClockKnown = old.ClockAhead, old.ClockKnown
+		plan.ClockAhead = old.ClockAhead
 	}
 	before := p.now()
 	s, err := p.clock.Status(ctx, id, nil)
-	if err != nil { // Redis is down or does not know the sale yet: the script will say so
+	if err != nil || s.Now.IsZero() { // Redis is down or does not know the sale yet: the script will say so
 		return plan, nil
 	}
-	if !s.Now.IsZero() {
-		plan.ClockAhead, plan.ClockKnown = s.Now.Sub(before), true
-	}
-	plan.Empty = s.Bookings == 0
+	plan.ClockAhead, plan.Empty = s.Now.Sub(before), s.Bookings == 0
 	return plan, nil
 }
