@@ -15,13 +15,13 @@ type Outcome string
 type Tally struct {
 	mu        sync.Mutex
 	counts    map[Kind]map[Outcome]int
-	latencies []time.Duration
+	latencies map[Kind][]time.Duration
 	sent      int
 	started   time.Time
 }
 
 func newTally(now time.Time) *Tally {
-	return &Tally{counts: map[Kind]map[Outcome]int{}, started: now}
+	return &Tally{counts: map[Kind]map[Outcome]int{}, latencies: map[Kind][]time.Duration{}, started: now}
 }
 
 func (t *Tally) add(k Kind, o Outcome, took time.Duration) {
@@ -32,7 +32,7 @@ func (t *Tally) add(k Kind, o Outcome, took time.Duration) {
 	}
 	t.counts[k][o]++
 	t.sent++
-	t.latencies = append(t.latencies, took)
+	t.latencies[k] = append(t.latencies[k], took)
 }
 
 // Figures are a tally at one instant.
@@ -40,9 +40,17 @@ type Figures struct {
 	Requests  int                      `json:"requests"`
 	ByOutcome map[Outcome]int          `json:"by_outcome"`
 	ByKind    map[Kind]map[Outcome]int `json:"by_kind"`
-	P50MS     float64                  `json:"p50_ms"` // from the instant at which the request was due
-	P99MS     float64                  `json:"p99_ms"`
-	MaxMS     float64                  `json:"max_ms"`
+	// Latency counts from the instant at which a request was due. All leaves the
+	// honeypots out: their answers wait on purpose.
+	Latency map[Kind]Latency `json:"latency"`
+	All     Latency          `json:"latency_all"`
+}
+
+// Latency are quantiles in milliseconds.
+type Latency struct {
+	P50MS float64 `json:"p50_ms"`
+	P99MS float64 `json:"p99_ms"`
+	MaxMS float64 `json:"max_ms"`
 }
 
 // Figures returns a copy of the counts with the quantiles of all latencies.
@@ -57,10 +65,22 @@ func (t *Tally) Figures() Figures {
 			f.ByOutcome[o] += n
 		}
 	}
-	sorted := slices.Clone(t.latencies)
-	slices.Sort(sorted)
-	f.P50MS, f.P99MS, f.MaxMS = quantile(sorted, .50), quantile(sorted, .99), quantile(sorted, 1)
+	f.Latency = map[Kind]Latency{}
+	var all []time.Duration
+	for k, list := range t.latencies {
+		f.Latency[k] = latencyOf(slices.Clone(list))
+		if k != Honeypot {
+			all = append(all, list...)
+		}
+	}
+	f.All = latencyOf(all)
 	return f
+}
+
+// latencyOf sorts its argument.
+func latencyOf(all []time.Duration) Latency {
+	slices.Sort(all)
+	return Latency{P50MS: quantile(all, .50), P99MS: quantile(all, .99), MaxMS: quantile(all, 1)}
 }
 
 // quantile of sorted durations in milliseconds; 0 of none.

@@ -7,20 +7,29 @@ import (
 	"time"
 )
 
+// lateSpread is by how many seconds after the hold's end late money comes at
+// most: some of it before the release and some after.
+const lateSpread = 15
+
 // decide lets the holder of a new booking pay soon, late, fail or walk away.
-func (r *run) decide(ctx context.Context, b Booking) {
+// Whoever came back for a seat that was given up pays soon, or a rehearsal
+// would never come to rest.
+func (r *run) decide(ctx context.Context, k Kind, b Booking) {
 	if b.PaymentURL == "" {
 		return
 	}
 	r.mu.Lock()
 	x, soon := r.rng.Float64(), time.Duration(r.rng.Int64N(int64(max(r.Paying.Within, 1))))
 	r.mu.Unlock()
+	if k == Retry {
+		x = 1
+	}
 	switch {
 	case x < r.Paying.Abandon:
 		r.count(&r.result.Abandoned)
 	case x < r.Paying.Abandon+r.Paying.Late:
 		r.count(&r.result.Late)
-		r.press(ctx, b, soon, url.Values{"action": {"late"}, "after_s": {strconv.Itoa(2)}})
+		r.press(ctx, b, soon, url.Values{"action": {"late"}, "after_s": {strconv.Itoa(1 + int(x*1e6)%lateSpread)}})
 	case x < r.Paying.Abandon+r.Paying.Late+r.Paying.Fail:
 		r.count(&r.result.Failed)
 		r.press(ctx, b, soon, url.Values{"action": {"fail"}})

@@ -179,7 +179,7 @@ func (r *run) follow(ctx context.Context, s Shot, reply Reply) {
 			p.booked, p.waiting, p.busy = true, false, false
 			return first
 		}) {
-			r.decide(ctx, reply.Booking)
+			r.decide(ctx, s.Kind, reply.Booking)
 		}
 	case "level_full", "sold_out":
 		r.become(s.Person, func(p *state) bool { p.waiting, p.busy = !p.booked, false; return false })

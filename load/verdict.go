@@ -33,13 +33,16 @@ func example(list []string) string {
 	return ", the first: " + list[0]
 }
 
-// answersOf checks that a kind of request was only ever answered as it must be;
-// the limits on rates may answer any request, and an error is no answer.
+// answersOf checks that a kind of request was only ever answered as it must be.
+// What is true for everybody may answer anybody: that the level is full, that
+// the rate is too high, that the server can't be sure. An error is no answer.
 func answersOf(r Result, k Kind, due Outcome) Check {
 	total, other := 0, 0
 	for o, n := range r.Figures.ByKind[k] {
 		total += n
-		if o != due && o != "rate_limited" && o != "error" && o != "unavailable" {
+		switch o {
+		case due, "level_full", "sold_out", "rate_limited", "unavailable", "error":
+		default:
 			other += n
 		}
 	}

@@ -158,6 +158,9 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 			return err
 		}
 	}
+	if err := t.selling(ctx, rehearsalSale); err != nil {
+		return err
+	}
 	w, err := openWatch(ctx, t, r.plan)
 	if err != nil {
 		return err

@@ -114,10 +114,21 @@ func (t *town) role(name string, env map[string]string, number ...int) roles.Rol
 
 // ready waits until the ingress says that it is.
 func (t *town) ready(ctx context.Context, within time.Duration) error {
+	return t.answers(ctx, t.operator+"/readyz", within)
+}
+
+// selling waits until the ingress knows the sale; it looks for new ones every
+// few seconds.
+func (t *town) selling(ctx context.Context, saleID string) error {
+	return t.answers(ctx, t.public+"/sales/"+saleID+"/status.json", 30*time.Second)
+}
+
+// answers waits until a page is there.
+func (t *town) answers(ctx context.Context, page string, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.operator+"/readyz", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 		if err != nil {
 			return err
 		}
@@ -130,7 +141,7 @@ func (t *town) ready(ctx context.Context, within time.Duration) error {
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("the ingress did not get ready within %v: the end of its log:\n%s", within, t.logTail())
+			return fmt.Errorf("%s did not answer within %v; the end of the log:\n%s", page, within, t.logTail())
 		}
 	}
 }

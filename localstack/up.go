@@ -83,7 +83,7 @@ func (t *town) openDemo(ctx context.Context, out io.Writer) (*rostergen.Roster, 
 			return nil, err
 		}
 	}
-	return people, nil
+	return people, t.selling(ctx, demoSale)
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
