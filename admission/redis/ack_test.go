@@ -379,3 +379,30 @@ func TestNoScriptUnderLoad(t *testing.T) {
 	flusher.Wait()
 	b.conserved()
 }
+
+// An install whose last answer is lost, or acknowledged late, is still one
+// install: its repeat writes, and is waited for.
+func TestInstallRepeatsItsLastStep(t *testing.T) {
+	for name, command := range map[string]string{"reply lost": "evalsha", "acknowledgement lost": "wait"} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork()
+			b := bareBench(t, pair, Config{Dialer: n.dial})
+			for _, sc := range []*script{installBeginScript, installLevelScript, installFinishScript} {
+				b.put("script", "load", sc.source)
+			}
+			last := map[string]int{"evalsha": 5, "wait": 1}[command] // begin, three levels, finish
+			n.obey(func(c string, nth int) fate {
+				if c == command && nth == last {
+					return loseReply
+				}
+				return pass
+			})
+			b.install(func(*admission.Plan) {})
+			if n.seen["evalsha"] != 6 {
+				t.Errorf("%d scripts, want the last one twice: %v", n.seen["evalsha"], names(n.commands()))
+			}
+			b.roster("c1")
+			b.admit(b.req("b1", "c1"))
+		})
+	}
+}

@@ -19,6 +19,9 @@ const installPage = 1000
 // put back) and opens last: until cfg has its generation every admission answers
 // StaleGen. Of two installs at once the later one wins and the other fails. It
 // may be repeated after any error; after a success it is admission.ErrInstalled.
+// ErrUnacknowledged, after some tries, says that the sale is installed on the
+// primary but may be lost with it: a repeat answers ErrInstalled, and the next
+// acknowledged change of the sale covers it.
 func (s *Store) Install(ctx context.Context, p admission.Plan, rebuild func(ctx context.Context) error) error {
 	if err := validPlan(&p); err != nil {
 		return err
@@ -101,8 +104,12 @@ func (s *Store) installFinish(ctx context.Context, p *admission.Plan, owner stri
 		all = append(all, k.level(l.Name), k.free(l.Name))
 		args = append(args, l.Name)
 	}
-	_, err := s.stepAcknowledged(ctx, installFinishScript, all, args...)
-	return err
+	for attempt := 1; ; attempt++ {
+		_, err := s.stepAcknowledged(ctx, installFinishScript, all, args...)
+		if attempt == tries || !errors.Is(err, admission.ErrUnacknowledged) {
+			return err
+		}
+	}
 }
 
 // step runs a script of the install or control family and returns its version.

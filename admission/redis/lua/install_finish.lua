@@ -9,10 +9,14 @@
 --   {TOTAL total used} the levels do not add up to the total
 --   {OK ver}
 --
--- Safe to run twice: the second finds its own generation and answers OK.
+-- Safe to run twice: the second finds its own generation and answers OK, with a
+-- write, so that a WAIT behind it covers the first.
 local R = redis.call
 local cfg = R('HMGET', KEYS[1], 'installing', 'gen', 'installed', 'ver')
-if cfg[2] == ARGV[2] and cfg[3] == ARGV[1] then return {'OK', tonumber(cfg[4])} end
+if cfg[2] == ARGV[2] and cfg[3] == ARGV[1] then
+  R('HSET', KEYS[1], 'installed', ARGV[1])
+  return {'OK', tonumber(cfg[4])}
+end
 if cfg[1] ~= ARGV[1] then return {'LOST'} end
 local sum = 0
 for i = 9, #ARGV do
