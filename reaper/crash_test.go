@@ -176,11 +176,12 @@ func TestCrashRow21_FailoverLosesTheUndo(t *testing.T) {
 			r.Redis.Rewind(1)
 			r.promote("two", true)
 			r.free("N1", 1)
-			res := r.sweep()
-			if res.Replication != reaper.ReplicationFailover {
-				t.Errorf("replication %s", res.Replication)
+			rep, err := r.RunOnce(t.Context(), reaper.PassSweep)
+			r.must(err)
+			if rep.Sweeps[saleID].Replication != reaper.ReplicationFailover {
+				t.Errorf("replication %s", rep.Sweeps[saleID].Replication)
 			}
-			d := r.diff()
+			d := rep.Diffs[saleID] // at once
 			if cleared && (d.Drift[reaper.KindUndoLost] == nil || d.Drift[reaper.KindUndoLost].Repaired != 1) {
 				t.Errorf("drift %+v", d.Drift)
 			}

@@ -181,6 +181,8 @@ func (d *diff) ledger(ctx context.Context, records map[string]held, r *DiffResul
 }
 
 func (d *diff) failed(ctx context.Context, what, id string, err error) {
-	d.findings.fail()
+	if d.findings.fail() > maxLogged {
+		return
+	}
 	d.log.WarnContext(ctx, "diff: "+what+" failed, the next diff tries again", "sale", d.control.Sale, "id", id, "err", err)
 }

@@ -109,10 +109,11 @@ func (f *findings) found(k Kind, id string, repaired bool) {
 	f.suspects[suspect(k, id)] = true
 }
 
-func (f *findings) fail() {
+func (f *findings) fail() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failed++
+	return f.failed
 }
 
 func suspect(k Kind, id string) string { return string(k) + ":" + id }

@@ -102,14 +102,20 @@ func (l *Loop) diff(ctx context.Context, saleID string) error {
 // a fleet of reapers makes one diff at a time, and publishes one figure.
 func (r *Reaper) DiffDue(ctx context.Context, saleID string, every time.Duration) (bool, error) {
 	last, err := r.tools.noted(ctx, saleID, NoteDiff)
-	if err != nil {
+	if err != nil || r.tools.now().Sub(last) >= every {
+		return err == nil, err
+	}
+	return r.tools.diffAsked(ctx, saleID)
+}
+
+// diffAsked reports whether a failover has asked for a diff that was not made.
+func (t *tools) diffAsked(ctx context.Context, saleID string) (bool, error) {
+	asked, err := t.noted(ctx, saleID, NoteFailover)
+	if err != nil || asked.IsZero() {
 		return false, err
 	}
-	failover, err := r.tools.noted(ctx, saleID, NoteFailover)
-	if err != nil {
-		return false, err
-	}
-	return r.tools.now().Sub(last) >= every || !failover.Before(last) && !failover.IsZero(), nil
+	last, err := t.noted(ctx, saleID, NoteDiff)
+	return err == nil && !asked.Before(last), err
 }
 
 // noted is when the last note of a kind was left; zero if never.

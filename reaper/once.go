@@ -65,8 +65,7 @@ func (r *Reaper) RunOnce(ctx context.Context, pass Pass, sales ...string) (Repor
 func (r *Reaper) run(ctx context.Context, pass Pass, saleID string) (func(*Report), error) {
 	switch pass {
 	case PassSweep:
-		res, err := r.Sweeper.Sweep(ctx, saleID)
-		return func(rep *Report) { rep.Sweeps[saleID] = res }, err
+		return r.sweepOnce(ctx, saleID)
 	case PassDiff:
 		res, err := r.Differ.Diff(ctx, saleID)
 		return func(rep *Report) { rep.Diffs[saleID] = res }, err
@@ -74,6 +73,19 @@ func (r *Reaper) run(ctx context.Context, pass Pass, saleID string) (func(*Repor
 		res, err := r.Auditor.Audit(ctx, saleID)
 		return func(rep *Report) { rep.Audits[saleID] = res }, err
 	}
+}
+
+// sweepOnce also makes the diff that a failover asks for at once; all others
+// are the schedule's.
+func (r *Reaper) sweepOnce(ctx context.Context, saleID string) (func(*Report), error) {
+	swept, err := r.Sweeper.Sweep(ctx, saleID)
+	report := func(rep *Report) { rep.Sweeps[saleID] = swept }
+	due, dueErr := r.tools.diffAsked(ctx, saleID)
+	if !due || dueErr != nil {
+		return report, errors.Join(err, dueErr)
+	}
+	compared, diffErr := r.Differ.Diff(ctx, saleID)
+	return func(rep *Report) { report(rep); rep.Diffs[saleID] = compared }, errors.Join(err, diffErr)
 }
 
 // eachSale calls do for each sale, a few at once, and waits for all.

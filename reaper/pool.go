@@ -3,6 +3,8 @@ package reaper
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -14,9 +16,13 @@ type pool struct {
 
 func (t *tools) pool() *pool { return &pool{slots: make(chan struct{}, t.Parallel), tools: t} }
 
-// each calls do for every id and waits for all of them; each call has its own
-// deadline. It returns how many were left because ctx ended.
+// each calls do for every id, in no order, and waits for all of them; each call
+// has its own deadline. It returns how many were left because ctx ended. Without
+// an order two passes at once share the work instead of asking every gateway
+// everything twice, side by side; and an id that hangs is not in front each time.
 func each[T any](ctx context.Context, p *pool, ids []T, do func(ctx context.Context, id T)) (left int) {
+	ids = slices.Clone(ids)
+	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for i, id := range ids {

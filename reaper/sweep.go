@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/sale"
@@ -54,6 +55,7 @@ func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error)
 	p.result.Frozen, p.result.Replication = p.control.Frozen, w.finding
 	errs := []error{err}
 	if p.control.Frozen {
+		p.frozen(w.finding)
 		errs = append(errs, p.refunds(pass))
 	} else {
 		errs = append(errs, p.all(pass))
@@ -65,6 +67,14 @@ func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error)
 		errs = append(errs, fmt.Errorf("reaper: leave a note of the sweep of sale %s: %w", saleID, err))
 	}
 	return p.result, errors.Join(errs...)
+}
+
+// frozen pages for as long as nobody rebuilds; the watch itself has alarmed when
+// it froze the sale just now.
+func (p *sweep) frozen(finding Replication) {
+	if finding != ReplicationLost && !p.result.At.Before(p.control.RebuilderUntil) {
+		p.alarm(AlarmFrozen, p.control.Sale, "", "it admits nobody until it is rebuilt, and nobody is at it")
+	}
 }
 
 // all runs every step. Undos need no gateway and free seats, so they go first;
@@ -165,12 +175,22 @@ func (p *sweep) count(ctx context.Context, t *score, what, id string, out lifecy
 	t.add(field, 1)
 }
 
+// maxLogged bounds the lines of one kind in one pass: in an outage every id
+// fails for the same reason.
+const maxLogged = 20
+
 func (p *sweep) finish(ctx context.Context, t *score, what, id string, err error) {
-	if err == nil {
+	switch {
+	case err == nil:
 		t.add(done, 1)
 		return
+	case errors.Is(err, admission.ErrUnacknowledged), errors.Is(err, lifecycle.ErrFrozen):
+		t.add(postponed, 1) // owed until the replicas are back, or the rebuild is done
+		return
 	}
-	t.add(failed, 1)
+	if t.add(failed, 1) > maxLogged {
+		return
+	}
 	p.log.WarnContext(ctx, "sweep: "+what+" failed, the next sweep tries again", "sale", p.control.Sale, "id", id, "err", err)
 }
 

@@ -161,3 +161,40 @@ func TestFrozenSaleIsLeftAlone(t *testing.T) {
 		t.Errorf("compared a frozen sale: %+v", d)
 	}
 }
+
+// TestScenario14_ReplicaGone: what can't be acknowledged stays owed, is no
+// failure, and is done when the replica is back.
+func TestScenario14_ReplicaGone(t *testing.T) {
+	r := newRig(t)
+	b := r.held("c1", "N1", r.Page)
+	r.Advance(holdIsOver)
+	r.Faults.Inject = func(op string) lifecycletest.Fault {
+		if op == "redis Undo" {
+			return lifecycletest.ShortWait
+		}
+		return lifecycletest.NoFault
+	}
+	r.sweep()
+	if res := r.sweep(); res.Undos.Postponed != 1 || res.Failed() != 0 {
+		t.Errorf("sweep %+v", res)
+	}
+	r.Faults.Inject = nil
+	if res := r.sweep(); res.Undos.Done != 1 {
+		t.Errorf("sweep %+v", res)
+	}
+	r.state(b, ledger.Released)
+	r.restful()
+}
+
+// TestFrozenSaleIsPagedUntilSomebodyRebuilds: and not while somebody does.
+func TestFrozenSaleIsPagedUntilSomebodyRebuilds(t *testing.T) {
+	r := newRig(t)
+	r.Control(func(c *ledger.Control) { c.Frozen, c.Rebuilder, c.RebuilderUntil = true, "x", r.Now().Add(time.Minute) })
+	if r.sweep(); r.Alarms() != "" {
+		t.Errorf("alarms %q", r.Alarms())
+	}
+	r.Advance(time.Minute)
+	if r.sweep(); r.Alarms() != string(reaper.AlarmFrozen) {
+		t.Errorf("alarms %q", r.Alarms())
+	}
+}

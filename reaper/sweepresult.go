@@ -53,7 +53,7 @@ type Tally struct {
 	Done      int `json:"done"`      // released, undone, driven on
 	Captured  int `json:"captured"`  // its payment was faster and is queued
 	Settled   int `json:"settled"`   // the ledger has it: Redis was told
-	Postponed int `json:"postponed"` // the gateway can't say, or the breaker is open
+	Postponed int `json:"postponed"` // the gateway or the replicas can't say, or the breaker is open
 	Gone      int `json:"gone"`      // somebody else was faster
 	Failed    int `json:"failed"`
 	Left      int `json:"left"` // the pass ended before
@@ -65,10 +65,12 @@ type score struct {
 	to *Tally
 }
 
-func (s *score) add(field func(*Tally) *int, n int) {
+// add returns the new count.
+func (s *score) add(field func(*Tally) *int, n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*field(s.to) += n
+	return *field(s.to)
 }
 
 // The fields of a tally.
