@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/booking"
-	"github.com/holdfast/holdfast/ingress/web"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/sale"
@@ -19,10 +18,8 @@ import (
 
 const (
 	maxWebhook = 64 << 10
-	// noticeFor bounds queueing a notice, askFor asking the gateway because of a
-	// redirect. Gateways give a webhook about ten seconds.
+	// noticeFor bounds queueing a notice; gateways give a webhook about ten seconds.
 	noticeFor = 5 * time.Second
-	askFor    = 5 * time.Second
 )
 
 // unknownSale stands for a sale that nobody can name in a deployment without
@@ -120,70 +117,4 @@ func (in *Ingress) saleOf(ctx context.Context, gw payment.Gateway, n payment.Not
 
 func (in *Ingress) notice(gw payment.Gateway, source, result string) {
 	in.metrics.notices.WithLabelValues(gw.Name(), source, result).Inc()
-}
-
-// paymentReturn is GET /payments/{gateway}/return: where the gateway sends the
-// customer. Anybody can forge it, so it only makes us ask the gateway; what that
-// says can confirm a booking, never release one (protocol.md 2.2.2, scenario 35).
-func (in *Ingress) paymentReturn(c echo.Context) error {
-	if err := in.limitClient(c); err != nil {
-		return err
-	}
-	gw := in.Gateways[c.Param("gateway")]
-	if gw == nil {
-		return notFound()
-	}
-	page := web.Return{BookingID: c.QueryParam("booking"), Sale: c.QueryParam("sale")}
-	if n, err := gw.ParseReturn(c.QueryParams()); err == nil {
-		in.ask(c.Request().Context(), gw, n, &page)
-	} else {
-		in.notice(gw, "return", "unreadable")
-	}
-	if !booking.ValidID(page.BookingID) {
-		page.BookingID = ""
-	}
-	if !sale.ValidName(page.Sale) {
-		page.Sale = ""
-	}
-	return web.ShowReturn(c.Response(), page)
-}
-
-// ask asks the gateway about a redirect's payment, and queues a notice if there
-// is something for a worker to do. The page is shown in any case: it asks us
-// for the truth until it knows.
-func (in *Ingress) ask(ctx context.Context, gw payment.Gateway, n payment.Notice, page *web.Return) {
-	asking, cancel := context.WithTimeout(ctx, askFor)
-	defer cancel()
-	p, err := gw.Query(asking, n.PaymentID)
-	switch {
-	case errors.Is(err, payment.ErrNotFound):
-		in.notice(gw, "return", "unknown_payment")
-		return
-	case err != nil: // the worker asks, when the gateway answers again
-		n.Sale, n.BookingID = page.Sale, page.BookingID // hints, as good as nothing
-	case p.Status == payment.StatusOpen || p.Status == payment.StatusCancelled || p.Status == payment.StatusExpired || p.Status == payment.StatusFailed:
-		in.notice(gw, "return", "nothing_new")
-		in.aboutBooking(p.Metadata, page)
-		return
-	default:
-		in.aboutBooking(p.Metadata, page)
-		n.Metadata = p.Metadata
-		// One notice for each thing that the gateway said, however often the page is
-		// loaded; never the id of a webhook.
-		n.EventID = "return-" + n.PaymentID + "-" + string(p.Status)
-	}
-	if err := in.queueNotice(ctx, gw, n, "return"); err != nil {
-		in.Log.WarnContext(ctx, "the webhook or the reaper will have to tell", "gateway", gw.Name(), "err", err)
-	}
-}
-
-// aboutBooking lets the page follow the booking that the gateway named, not the
-// one in an address that anybody can write.
-func (in *Ingress) aboutBooking(m payment.Metadata, page *web.Return) {
-	if m.BookingID != "" {
-		page.BookingID = m.BookingID
-	}
-	if m.Sale != "" {
-		page.Sale = m.Sale
-	}
 }

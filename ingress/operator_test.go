@@ -31,6 +31,12 @@ func (e usedError) Error() string {
 func (e usedError) Code() string            { return "cap_used" }
 func (e usedError) Numbers() map[string]int { return map[string]int{"used": e.used, "cap": e.limit} }
 
+type unknownError struct{}
+
+func (unknownError) Error() string           { return "the sale has no level N9: see its status for the levels" }
+func (unknownError) Code() string            { return "unknown_level" }
+func (unknownError) Numbers() map[string]int { return nil }
+
 func (f *fakeOperations) note(what string, by admin.By) {
 	f.did = append(f.did, what+" "+string(by.Actor)+" "+by.Reason)
 }
@@ -44,6 +50,9 @@ func (f *fakeOperations) Close(_ context.Context, s string, by admin.By) error {
 	return nil
 }
 func (f *fakeOperations) SetCap(_ context.Context, _, level string, n int, by admin.By) (admission.CapAnswer, error) {
+	if level == "N9" {
+		return admission.CapAnswer{}, unknownError{}
+	}
 	if n < 12 {
 		return admission.CapAnswer{}, usedError{12, 20}
 	}
@@ -134,6 +143,7 @@ func TestOperatorsActs(t *testing.T) {
 		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":-1}`, 400, "invalid_request"},
 		{"PUT", "/admin/sales/spring/levels/N1/cap", `{}`, 400, "invalid_request"},
 		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":3}`, 409, "cap_used"},
+		{"PUT", "/admin/sales/spring/levels/N9/cap", `{"cap":30}`, 404, "unknown_level"},
 		{"PUT", "/admin/sales/spring/cap", `{"cap":30}`, 200, ""},
 		{"POST", "/admin/bookings/x/release", "", 200, ""},
 		{"POST", "/admin/bookings/paid/release", "", 409, "already_paid"},
