@@ -119,7 +119,8 @@ Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 	flags.StringVar(&a.as, "as", "", "who acts, for the audit trail (default: $HOLDFAST_OPERATOR, else $USER)")
 	flags.StringVar(&a.reason, "reason", "", "why, for the audit trail")
 	root.AddCommand(a.roles()...)
-	root.AddCommand(a.saleCommand(), a.rosterCommand())
+	root.AddCommand(a.saleCommand(), a.rosterCommand(), a.holdCommand(), a.bookingCommand(), a.exportCommand(), a.inboxCommand())
+	root.AddCommand(a.auditCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand())
 	return root
 }
 
@@ -176,4 +177,9 @@ func (a *app) by(cmd *cobra.Command) (operator.By, error) {
 		return operator.By{}, usage(cmd, "%q can't stand in an audit trail: say who acts with --as NAME (A-Z a-z 0-9 _ -)", name)
 	}
 	return operatorBy(name, a.reason), nil
+}
+
+func isCode(err error, code operator.Code) bool {
+	var refused *operator.RefusedError
+	return errors.As(err, &refused) && refused.Kind == code
 }

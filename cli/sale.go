@@ -25,7 +25,7 @@ func (a *app) saleCommand() *cobra.Command {
   holdfast sale status spring --watch
   holdfast sale caps spring N1 1300`,
 	}
-	cmd.AddCommand(a.saleApply(), a.saleCheck(), a.saleOpen(), a.saleClose(), a.saleCaps(), a.saleStatus())
+	cmd.AddCommand(a.saleApply(), a.saleCheck(), a.saleOpen(), a.saleClose(), a.saleTimes(), a.saleCaps(), a.saleStatus(), a.saleTotals(), a.saleTrail(), a.saleList())
 	return cmd
 }
 

@@ -154,3 +154,11 @@ func (d *Desk) Plan(ctx context.Context, saleID string) (sale.Sale, error) {
 	c, err := d.control(ctx, saleID)
 	return c.Plan, err
 }
+
+// Trail calls each for every act of an operator on the sale, oldest first.
+func (d *Desk) Trail(ctx context.Context, saleID string, each func(ledger.AuditEntry) error) error {
+	if _, err := d.control(ctx, saleID); err != nil {
+		return err
+	}
+	return d.Store.Audit(ctx, saleID, each)
+}

@@ -85,7 +85,7 @@ func (d *Desk) Resolve(ctx context.Context, saleID, id string, refund bool, by B
 		}
 	}
 	if refund {
-		if err := d.RefundReviewed(ctx, item.Payment, by); err != nil {
+		if err := d.refundReviewed(ctx, item.Payment, by); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,23 @@ func (d *Desk) parked(ctx context.Context, saleID, id string) (ledger.InboxItem,
 
 // RefundReviewed decides that a payment in review goes back, and starts that.
 // Decided before is no error.
-func (d *Desk) RefundReviewed(ctx context.Context, key ledger.PaymentKey, by By) error {
+func (d *Desk) RefundReviewed(ctx context.Context, saleID string, key ledger.PaymentKey, by By) error {
+	p, err := d.Store.Payment(ctx, key)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && p.Sale != saleID {
+		return refuse(CodeUnknownItem, nil, "sale %s has no payment %s", saleID, key)
+	}
+	if err != nil {
+		return fmt.Errorf("operator: read payment %s: %w", key, err)
+	}
+	if p.Resolution == ledger.Review {
+		if err := d.note(ctx, saleID, by, "refund "+key.String(), "in review", "refund due"); err != nil {
+			return err
+		}
+	}
+	return d.refundReviewed(ctx, key, by)
+}
+
+func (d *Desk) refundReviewed(ctx context.Context, key ledger.PaymentKey, by By) error {
 	p, err := d.Store.Payment(ctx, key)
 	if err != nil {
 		return fmt.Errorf("operator: read payment %s: %w", key, err)
