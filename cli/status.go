@@ -122,7 +122,9 @@ func standing(v operator.View) string {
 	zone := zoneOf(v.Zone)
 	switch {
 	case v.Frozen:
-		return "FROZEN: Redis is being rebuilt"
+		return "FROZEN: Redis is being filled, nobody is admitted"
+	case v.Lost:
+		return "LOST in Redis: run holdfast rebuild " + v.Sale
 	case !v.Open:
 		return "closed"
 	case v.Selling:

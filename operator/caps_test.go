@@ -269,4 +269,3 @@ func (b *bench) quietDesk() *operator.Desk {
 	d.Status = b.World
 	return &d
 }
-

@@ -27,20 +27,22 @@ func TestOpenIsRefusedWhileACheckFails(t *testing.T) {
 		spoil  func(b *bench)
 		reason string
 	}{
-		"redis":           {func(b *bench) { b.server.unsafe = errors.New("the eviction policy is allkeys-lru") }, "redis: the eviction policy is allkeys-lru"},
-		"installed, gen":  {func(b *bench) { b.World.Redis.Flush() }, "installed: Redis does not have generation 1"},
-		"installed, caps": {func(b *bench) { b.edit(func(c *ledger.Control) { c.CapIntent = &ledger.CapIntent{Level: "N1", To: 9} }) }, "is half done: repeat it"},
-		"breaker":         {func(b *bench) { b.edit(func(c *ledger.Control) { c.Breaker = "old messages" }) }, "breaker is open: old messages"},
-		"times differ":    {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.ClosesAt = c.Plan.ClosesAt.Add(time.Hour) }) }, "times: Redis has other times"},
-		"closing passed":  {func(b *bench) { b.Advance(time.Hour) }, "times: closing time is over"},
-		"caps differ":     {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.Levels[0].Cap, c.Plan.TotalCap = 11, 16 }) }, "levels: level N1 has cap 10 in Redis, 11 in the ledger"},
-		"no cap":          {func(b *bench) { b.setCap("N2", 0) }, "levels: level N2 has no cap"},
-		"total differs":   {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.TotalCap = 14 }) }, "total cap: it is 15 in Redis, 14 in the ledger"},
-		"roster differs":  {func(b *bench) { b.must(b.World.Redis.DropRoster(b.ctx, exam, []string{b.hash(1)})) }, "roster: Redis has 4 candidates"},
-		"roster version":  {func(b *bench) { b.must(b.World.Redis.SetRosterVersion(b.ctx, exam, 1, "r2")) }, `(version "r2")`},
-		"unreachable":     {func(b *bench) { b.must(b.load(person(1, "N1"), person(2, "N1"))) }, "nobody on the roster may book level N2"},
-		"queue":           {func(b *bench) { b.queue.err = errors.New("no route") }, "queue: can't be reached: no route"},
-		"gateway":         {func(b *bench) { b.Gateways = payment.Gateways{} }, `new bookings pay at "page"`},
+		"redis":          {func(b *bench) { b.server.unsafe = errors.New("the eviction policy is allkeys-lru") }, "redis: the eviction policy is allkeys-lru"},
+		"installed, gen": {func(b *bench) { b.World.Redis.Flush() }, "installed: Redis does not have generation 1"},
+		"installed, caps": {func(b *bench) {
+			b.edit(func(c *ledger.Control) { c.CapIntent = &ledger.CapIntent{Level: "N1", To: 9} })
+		}, "is half done: repeat it"},
+		"breaker":        {func(b *bench) { b.edit(func(c *ledger.Control) { c.Breaker = "old messages" }) }, "breaker is open: old messages"},
+		"times differ":   {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.ClosesAt = c.Plan.ClosesAt.Add(time.Hour) }) }, "times: Redis has other times"},
+		"closing passed": {func(b *bench) { b.Advance(time.Hour) }, "times: closing time is over"},
+		"caps differ":    {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.Levels[0].Cap, c.Plan.TotalCap = 11, 16 }) }, "levels: level N1 has cap 10 in Redis, 11 in the ledger"},
+		"no cap":         {func(b *bench) { b.setCap("N2", 0) }, "levels: level N2 has no cap"},
+		"total differs":  {func(b *bench) { b.edit(func(c *ledger.Control) { c.Plan.TotalCap = 14 }) }, "total cap: it is 15 in Redis, 14 in the ledger"},
+		"roster differs": {func(b *bench) { b.must(b.World.Redis.DropRoster(b.ctx, exam, []string{b.hash(1)})) }, "roster: Redis has 4 candidates"},
+		"roster version": {func(b *bench) { b.must(b.World.Redis.SetRosterVersion(b.ctx, exam, 1, "r2")) }, `(version "r2")`},
+		"unreachable":    {func(b *bench) { b.must(b.load(person(1, "N1"), person(2, "N1"))) }, "nobody on the roster may book level N2"},
+		"queue":          {func(b *bench) { b.queue.err = errors.New("no route") }, "queue: can't be reached: no route"},
+		"gateway":        {func(b *bench) { b.Gateways = payment.Gateways{} }, `new bookings pay at "page"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := full(t)

@@ -32,6 +32,7 @@ type View struct {
 	Open      bool      `json:"open"`
 	Selling   bool      `json:"selling"` // open, and between its times
 	Frozen    bool      `json:"frozen"`
+	Lost      bool      `json:"redis_lost"` // Redis does not have the sale, or has an old generation of it
 	OpensAt   time.Time `json:"opens_at"`
 	ClosesAt  time.Time `json:"closes_at"`
 	Gen       int64     `json:"gen"`
@@ -113,11 +114,13 @@ func (d *Desk) viewSeats(ctx context.Context, c ledger.Control, v *View) error {
 	}
 	live, err := d.Redis.Status(ctx, c.Sale, c.Plan.LevelNames())
 	if errors.Is(err, admission.ErrNotFound) {
+		v.Lost, v.Open = true, false
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("operator: read sale %s in Redis: %w", c.Sale, err)
 	}
+	v.Lost = live.Gen != c.Gen
 	v.Now, v.Version, v.Bookings = live.Now.UTC(), live.Version, live.Bookings
 	v.Open = v.Open && live.Open && live.Gen == c.Gen
 	v.Selling = v.Open && !v.Frozen && !live.Now.Before(live.OpensAt) && live.Now.Before(live.ClosesAt)
