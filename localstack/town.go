@@ -180,12 +180,38 @@ func (t *town) house(ctx context.Context) (*wiring.House, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range t.cloud.Env() {
-		if err := os.Setenv(k, v); err != nil { // the AWS SDK reads its own variables
-			return nil, err
+	restore, err := setenv(t.cloud.Env())
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
+	return wiring.Open(ctx, cfg, t.slog)
+}
+
+// setenv sets variables for as long as the AWS SDK reads them, which it does
+// only while a house is opened; restore puts back what was there.
+func setenv(vars map[string]string) (restore func(), err error) {
+	var undo []func()
+	restore = func() {
+		for _, f := range undo {
+			f()
 		}
 	}
-	return wiring.Open(ctx, cfg, t.slog)
+	for k, v := range vars {
+		old, was := os.LookupEnv(k)
+		if err := os.Setenv(k, v); err != nil {
+			restore()
+			return nil, err
+		}
+		undo = append(undo, func() {
+			if was {
+				_ = os.Setenv(k, old) // it could be set before
+			} else {
+				_ = os.Unsetenv(k)
+			}
+		})
+	}
+	return restore, nil
 }
 
 func (t *town) close(ctx context.Context) error {

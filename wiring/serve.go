@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	admredis "github.com/holdfast/holdfast/admission/redis"
 	"github.com/holdfast/holdfast/ingress"
 	"github.com/holdfast/holdfast/ingress/admin"
 )
@@ -18,8 +19,10 @@ func (h *House) Serve(ctx context.Context) error {
 	if err := h.Redis.CheckServer(ctx, anySale); err != nil {
 		return fmt.Errorf("this Redis is not safe to sell seats from: %w", err)
 	}
+	gates := admredis.NewGates(h.Redis.Store, h.Redis.Committer)
 	in, err := ingress.New(ingress.Options{
-		Hasher: h.Hasher, Ledger: h.Store, Redis: h.Redis, Admit: h.Redis, Walks: h.Steps, Publish: h.Publish,
+		Hasher: h.Hasher, Ledger: h.Store, Redis: h.Redis, Admit: gates, AdmitIsGated: true, OnSale: gates.Watch, Replicas: h.Config.Redis.Replicas,
+		Walks: h.Steps, Publish: h.Publish,
 		Gateways: h.Gateways, Gateway: h.Config.Gateway, Status: h.Status,
 		PublicURL: h.Config.PublicURL, TrustedProxies: h.Config.TrustedProxies,
 		RatePerClient: h.Config.RatePerClient, RatePerCode: h.Config.RatePerCode,
@@ -42,11 +45,11 @@ func (h *House) Serve(ctx context.Context) error {
 		return fmt.Errorf("listen for operators: %w", err)
 	}
 	h.Log.Info("serving", "listen", public.Addr().String(), "operator_listen", operator.Addr().String())
-	plans, stop := context.WithCancel(context.WithoutCancel(ctx))
+	fresh, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		in.Run(plans)
+		gates.Run(fresh)
 	}()
 	err = in.Serve(ctx, public, operator)
 	stop()

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast/holdfast/cli"
+	"github.com/holdfast/holdfast/ledger"
+)
+
+// TestMain lets the test binary stand in for the program: the town's processes
+// are this very program, run as commands of the CLI.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "holdfast" {
+		os.Exit(cli.Main(os.Args[2:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// TestRehearsal is the main job, small: real Redis with a replica, real
+// processes, the queue and the table over HTTP, the gateway; and every check of
+// the verdict. It runs once for each kind of gateway.
+func TestRehearsal(t *testing.T) {
+	for _, gateway := range []string{"page", "execute"} {
+		t.Run(gateway, func(t *testing.T) {
+			out := &logWriter{t: t}
+			args := []string{"--roster", "400", "--rate", "100", "--hold", "6s", "--gateway", gateway}
+			if err := rehearse(t.Context(), args, out); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), "audit: every invariant") {
+				t.Fatal("the verdict has no audit")
+			}
+		})
+	}
+}
+
+// TestKillEveryProcess books a seat, kills ingress, worker and reaper the hard
+// way, pays, and finds the seat paid: nothing was in a process.
+func TestKillEveryProcess(t *testing.T) {
+	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", env: map[string]string{"HOLDFAST_SWEEP_EVERY": "1s"}}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	people, err := town.openDemo(t.Context(), &logWriter{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := people.Row(0)
+	booked := town.book(t, string(person.Code), string(person.Email), levelsOf(person.Levels)[0])
+	if booked.State != "held" || booked.PaymentURL == "" {
+		t.Fatalf("booked: %+v", booked)
+	}
+	for _, role := range []string{"serve", "work-1", "reap"} {
+		kill(t, town, role)
+	}
+	if err := town.ready(t.Context(), 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	press(t, booked.PaymentURL)
+	town.await(t, booked.BookingID, "paid")
+
+	h, err := town.house(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	b, err := h.Store.Booking(t.Context(), booked.BookingID)
+	if err != nil || b.State != ledger.Paid {
+		t.Fatalf("the ledger says %+v, %v", b.State, err)
+	}
+	var report bytes.Buffer
+	if err := town.holdfast(t.Context(), &report, "audit", demoSale); err != nil {
+		t.Fatalf("audit: %v\n%s", err, report.String())
+	}
+}
+
+type booking struct {
+	BookingID  string `json:"booking_id"`
+	State      string `json:"state"`
+	PaymentURL string `json:"payment_url"`
+}
+
+func (t *town) book(tb testing.TB, code, email, level string) booking {
+	tb.Helper()
+	body, err := json.Marshal(map[string]string{"code": code, "email": email, "level": level})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return decode(tb, must(http.Post(t.public+"/sales/"+demoSale+"/bookings", "application/json", bytes.NewReader(body)))(tb))
+}
+
+// await waits until the public answer about a booking says state.
+func (t *town) await(tb testing.TB, id, state string) {
+	tb.Helper()
+	deadline := time.After(60 * time.Second)
+	var last booking
+	for {
+		resp, err := http.Get(t.public + "/bookings/" + id)
+		if err == nil {
+			if last = decode(tb, resp); last.State == state {
+				return
+			}
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-deadline:
+			tb.Fatalf("booking %s is %q, not %q; the end of the log:\n%s", id, last.State, state, t.logTail())
+		}
+	}
+}
+
+func press(tb testing.TB, payURL string) {
+	tb.Helper()
+	resp := must(http.PostForm(payURL, url.Values{"action": {"pay"}}))(tb)
+	defer resp.Body.Close()
+	if resp.StatusCode >= 400 {
+		tb.Fatalf("the pay page answered %s", resp.Status)
+	}
+}
+
+func kill(tb testing.TB, t *town, role string) {
+	tb.Helper()
+	pid := t.keeper.Pid(role)
+	if pid == 0 {
+		tb.Fatalf("%s is not running", role)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		tb.Fatal(err)
+	}
+	for deadline := time.After(30 * time.Second); ; {
+		if now := t.keeper.Pid(role); now != 0 && now != pid {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			tb.Fatalf("%s was not started again", role)
+		}
+	}
+}
+
+func must(resp *http.Response, err error) func(testing.TB) *http.Response {
+	return func(tb testing.TB) *http.Response {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return resp
+	}
+}
+
+func decode(tb testing.TB, resp *http.Response) booking {
+	tb.Helper()
+	defer resp.Body.Close()
+	var b booking
+	if err := json.NewDecoder(resp.Body).Decode(&b); err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// logWriter shows what a command writes in the test's log, and keeps it.
+type logWriter struct {
+	t testing.TB
+	bytes.Buffer
+}
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.t.Log(strings.TrimRight(string(p), "\n"))
+	return w.Buffer.Write(p)
+}
