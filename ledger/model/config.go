@@ -1,0 +1,53 @@
+package model
+
+// Config is what one search lets happen. The zero value of each field is none.
+type Config struct {
+	Name string
+	Text string // what it is about
+
+	OneCandidate bool // both attempts are one candidate's; else two candidates'
+	TwoSeats     bool // each attempt wants a named seat of its own; else both want the one there is
+	Drivers      int  // attempts that are made, 1 or 2
+	Resumers     int  // later requests with attempt 0's key that may take it over
+	Workers      int
+	Reapers      int
+
+	Failovers  int  // promotions of a replica that misses a suffix, 0 or 1
+	Lag        int  // how many writes it may miss, 1 to 5; the next one makes it take the oldest
+	Stale      bool // the promoted replica may miss acknowledged writes too
+	Payers     int  // customers who pay, at any time: of the first attempt, or of both
+	DeadLetter bool // messages go to the DLQ and come back at any time, in any order
+	Resend     bool // a client's repeat sends booking.held again
+	Zombies    bool // a driver's commands may arrive after it has given up
+	Refunds    bool // the refund sweep runs in between, not only when healing
+	Cancel     bool // an operator cancels paid bookings
+}
+
+// Rules says which rule of the protocol is left out. The zero value is the
+// protocol itself.
+type Rules struct {
+	ReapUnasked       bool // the reaper reads, then undoes: no tombstone
+	ReapByCandidate   bool // the reaper asks for any record of the candidate
+	UndoUnasked       bool // the driver undoes after an ambiguous enqueue: no tombstone
+	ClearAtEnqueue    bool // pending goes when the event is sent
+	RedisFirst        bool // the reaper releases in Redis, then in the ledger
+	ReleasedRevives   bool // T1 does not see a tombstone
+	SettleByCandidate bool // S3 does not compare the booking
+	UndoByCandidate   bool // S2 gives back what the candidate holds
+	NoWait            bool // nobody waits for the replicas before the ledger is written
+	FreshConnection   bool // WAIT runs on another connection than the script
+	NoUniqueness      bool // the ledger does not own candidates and seats
+	NoArbitration     bool // a late payment is applied and refunded without asking P
+	LateRevives       bool // a late payment makes its released booking paid
+	UndoneAtOnce      bool // T5 does not wait for the replicas
+	NoDeadMark        bool // an undone booking may be admitted again
+	NoResumeWait      bool // S10 is not waited for
+	NoAttachWait      bool // S5 of a resumed booking is not waited for
+	UndoResumed       bool // a short WAIT after S10 is followed by S2 quick
+	NoDriverNumbers   bool // S2 quick and S5 do not compare the driver
+	UndoAttached      bool // a quick undo takes attached bookings too
+	NoPin             bool // workers do not attach what they admit
+	NoOwed            bool // a release owes no undo
+	StaleClaimed      bool // a stale replica is taken for a good one
+	GateLate          bool // the reaper asks the gateway about a pending late booking
+}

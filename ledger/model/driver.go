@@ -1,0 +1,169 @@
+package model
+
+// drive is POST /bookings for one attempt (protocol.md 3.5).
+func (m *Model) drive(w *world, p int, s *steps) {
+	switch w.procs[p].pc {
+	case idle:
+		if p < m.cfg.Drivers {
+			m.book(w, p, s)
+		}
+	case admitWait:
+		m.wait(w, p, s, attach, quickUndo)
+		m.refused(w, p, s)
+	case quickUndo:
+		m.undoQuick(w, p, s)
+	default:
+		m.pursue(w, p, s)
+	}
+}
+
+// undoQuick ends step 2 when nothing is known for sure.
+func (m *Model) undoQuick(w *world, p int, s *steps) {
+	q := w.procs[p]
+	next, _ := m.undo(w.redis, q.b, true, q.driver)
+	n := s.add(w, p, "S2 quick, and 503")
+	m.script(&n.world, next)
+	n.rest()
+	if m.cfg.Zombies && p < firstResumer {
+		n = s.add(w, p, "S2 quick is delayed, and 503")
+		n.zombies |= 4 << q.b
+		n.rest()
+	}
+}
+
+// book is step 2: S1 under a new booking id.
+func (m *Model) book(w *world, p int, s *steps) {
+	b := bid(p)
+	next, a := m.admit(w.redis, b)
+	if a != ok {
+		s.add(w, p, "S1 refuses").rest()
+		return
+	}
+	n := s.add(w, p, "S1 OK")
+	m.script(&n.world, next)
+	n.procs[p].b, n.procs[p].driver = b, 1
+	n.awaits(p, admitWait)
+	if m.rules.NoWait {
+		n.procs[p].pos = 0
+		n.at(attach)
+	}
+	n = s.add(w, p, "S1 OK, but its answer is lost")
+	m.script(&n.world, next)
+	n.procs[p].b, n.procs[p].driver = b, 1
+	n.at(quickUndo)
+	if m.cfg.Zombies {
+		n = s.add(w, p, "S1 is delayed, the driver gives it up")
+		n.zombies |= 1 << b
+		n.procs[p].b, n.procs[p].driver = b, 1
+		n.at(quickUndo)
+	}
+}
+
+// takeOver is a repeat with the key of attempt 0, whose driver is silent: S10
+// (protocol.md 3.5, Resume). Silence is only time, so it may come at any moment.
+func (m *Model) takeOver(w *world, p int, s *steps) {
+	switch w.procs[p].pc {
+	case idle:
+		if p-firstResumer >= m.cfg.Resumers {
+			return
+		}
+		next, a, d := m.resume(w.redis, 0)
+		if a != ok {
+			return
+		}
+		n := s.add(w, p, "S10 OK")
+		m.script(&n.world, next)
+		n.procs[p].driver = d
+		n.awaits(p, resumeWait)
+		if m.rules.NoResumeWait {
+			n.procs[p].pos = 0
+			n.at(attach)
+		}
+	case resumeWait:
+		short := over
+		if m.rules.UndoResumed {
+			short = quickUndo
+		}
+		m.wait(w, p, s, attach, short)
+		m.refused(w, p, s)
+	case quickUndo:
+		m.undoQuick(w, p, s)
+	default:
+		m.pursue(w, p, s)
+	}
+}
+
+// refused is step 3 going wrong: the gateway refuses, or does not answer. That
+// it creates the payment is seen by nobody before the attach, and is no step.
+func (m *Model) refused(w *world, p int, s *steps) {
+	if n := s.add(w, p, "WAIT is acknowledged, the gateway refuses"); m.acknowledge(&n.world, p) {
+		n.at(withdraw)
+	} else {
+		*s = (*s)[:len(*s)-1]
+	}
+}
+
+// pursue are steps 4 to 6: attach, event, answer; or T4 and undo.
+func (m *Model) pursue(w *world, p int, s *steps) {
+	b := w.procs[p].b
+	switch w.procs[p].pc {
+	case attach:
+		m.bind(w, p, s)
+	case attachWait:
+		m.wait(w, p, s, send, withdraw)
+	case send:
+		m.publish(w, p, s)
+	case withdraw:
+		n := s.add(w, p, "T4")
+		if buried(m.ledger(n, opTombstone, b)) {
+			n.at(undo)
+			return
+		}
+		n.name = "T4 says live: 201"
+		n.acked |= 1 << b
+		n.rest()
+	}
+}
+
+// bind is step 4: S5.
+func (m *Model) bind(w *world, p int, s *steps) {
+	q := w.procs[p]
+	next, a := m.attach(w.redis, q.b, q.driver)
+	if a != ok && a != have {
+		s.add(w, p, "S5 says gone or superseded: 503").rest()
+		return
+	}
+	n := s.add(w, p, "S5 OK")
+	m.script(&n.world, next)
+	n.offer(q.b)
+	if p >= firstResumer && !m.rules.NoAttachWait {
+		n.awaits(p, attachWait)
+	} else {
+		n.at(send)
+	}
+	n = s.add(w, p, "S5 OK, but its answer is lost").at(withdraw)
+	m.script(&n.world, next)
+	n.offer(q.b)
+}
+
+// publish is step 5: booking.held.
+func (m *Model) publish(w *world, p int, s *steps) {
+	b := w.procs[p].b
+	give := withdraw
+	if m.rules.UndoUnasked {
+		give = undo
+	}
+	n := s.add(w, p, "booking.held is sent: 201")
+	n.queue[heldMessage(b)] = queued
+	n.acked |= 1 << b
+	if m.rules.ClearAtEnqueue {
+		m.script(&n.world, m.settle(n.redis, b, false))
+	}
+	n.rest()
+	n = s.add(w, p, "booking.held is sent, but the answer is lost").at(give)
+	n.queue[heldMessage(b)] = queued
+	s.add(w, p, "booking.held can't be sent").at(give)
+}
+
+// offer: the payment's URL can be had from now on.
+func (n *step) offer(b bid) { n.session[b] = max(n.session[b], public) }

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var tell = flag.Bool("tell", false, "print the shortest trace of every mutant")
+
+// size is the knob of all suites: 1 is what every change runs.
+func size(t *testing.T) int {
+	t.Helper()
+	v := os.Getenv("HOLDFAST_TEST_SIZE")
+	if v == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		t.Fatalf("HOLDFAST_TEST_SIZE is %q: set it to a number from 1", v)
+	}
+	return n
+}
+
+const (
+	briefly = 50_000     // states of the big searches at size 1
+	most    = 50_000_000 // states that fit into a few GB
+)
+
+// exhaustive are the searches that run to their end at size 1.
+var exhaustive = map[string]bool{"P1": true, "P2": true, "P3": true, "P4": true, "P5": true, "P7": true}
+
+// endless are the searches that most does not exhaust.
+var endless = map[string]bool{"P6": true}
+
+// TestProtocol: no promise is broken in any reachable state, and each of them
+// heals. With HOLDFAST_TEST_SIZE above 1 the big searches run to their end too.
+func TestProtocol(t *testing.T) {
+	for _, c := range Configs {
+		t.Run(c.Name, func(t *testing.T) {
+			limit := briefly
+			if exhaustive[c.Name] || size(t) > 1 {
+				limit = most
+			}
+			start := time.Now()
+			r := New(c, Rules{}).Search(limit)
+			t.Logf("%s: %s: %d states, %d transitions, depth %d, %d remains healed (%d by the end of a dead mark), exhausted %v, %v",
+				c.Name, c.Text, r.States, r.Transitions, r.Depth, r.Healed, r.Slow, r.Exhausted, time.Since(start).Round(time.Millisecond))
+			if len(r.Violations) > 0 {
+				t.Fatalf("a promise is broken:\n%s\nby\n%s", strings.Join(r.Violations, "\n"), strings.Join(r.Trace, "\n"))
+			}
+			if limit == most && !r.Exhausted && !endless[c.Name] {
+				t.Errorf("not exhausted: %d states are not all", r.States)
+			}
+		})
+	}
+}
+
+// TestMutants: each rule that is left out is missed.
+func TestMutants(t *testing.T) {
+	for _, x := range Mutants {
+		t.Run(x.Name, func(t *testing.T) {
+			r := New(ConfigNamed(x.Config), x.Rules).Search(most)
+			if len(r.Violations) == 0 {
+				t.Fatalf("%s is not caught in %s: %d states, exhausted %v", x.Text, x.Config, r.States, r.Exhausted)
+			}
+			t.Logf("%s (%s): caught after %d steps and %d states: %s", x.Text, x.Config, len(r.Trace), r.States, r.Violations[0])
+			if *tell {
+				t.Logf("%s", strings.Join(r.Trace, "\n"))
+			}
+		})
+	}
+}
+
+// TestSpares: rules that another one makes up for. If one of these is caught the
+// protocol has changed, and docs/model.md is wrong about it.
+func TestSpares(t *testing.T) {
+	for _, x := range Spares {
+		t.Run(x.Name, func(t *testing.T) {
+			r := New(ConfigNamed(x.Config), x.Rules).Search(most)
+			if len(r.Violations) > 0 || !r.Exhausted {
+				t.Fatalf("%s: %v by\n%s", x.Text, r.Violations, strings.Join(r.Trace, "\n"))
+			}
+			t.Logf("%s (%s): %d states, nothing breaks", x.Text, x.Config, r.States)
+		})
+	}
+}
+
+// TestTraceEndsInTheViolation: the trace that is told is a way to the state that
+// was judged, and no shorter search finds one.
+func TestTraceEndsInTheViolation(t *testing.T) {
+	x := Mutants[0]
+	r := New(ConfigNamed(x.Config), x.Rules).Search(most)
+	if len(r.Trace) != r.Depth || len(r.Trace) == 0 {
+		t.Fatalf("a trace of %d steps to a state at depth %d", len(r.Trace), r.Depth)
+	}
+	if last := r.Trace[len(r.Trace)-1]; !strings.Contains(last, "S2") {
+		t.Errorf("the reaper's undo breaks it, the trace ends with %q", last)
+	}
+}
+
+// TestPackLosesNothing: every ledger that a search wrote is the same after a
+// way through the production's types.
+func TestPackLosesNothing(t *testing.T) {
+	m := New(ConfigNamed("P4"), Rules{})
+	m.Search(most)
+	if len(m.writes) < 100 {
+		t.Fatalf("only %d writes were asked for", len(m.writes))
+	}
+	for q, w := range m.writes {
+		for _, p := range []packed{q.state, w.next} {
+			if again := m.pack(m.unpack(p)); again != p {
+				t.Fatalf("%#x became %#x", p, again)
+			}
+		}
+	}
+}
+
+// TestHashesKeepThemApart: the set grows and forgets nothing.
+func TestHashesKeepThemApart(t *testing.T) {
+	s := newHashes()
+	const n = 200_000
+	for round, isNew := range []bool{true, false} {
+		for i := range uint64(n) {
+			if s.add(i*0x9e3779b97f4a7c15) != isNew {
+				t.Fatalf("round %d: %d", round, i)
+			}
+		}
+	}
+}
