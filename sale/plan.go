@@ -28,11 +28,23 @@ type planLevel struct {
 	Kind  Kind       `json:"kind"`
 	Price *Money     `json:"price,omitempty"`
 	Seats []planSeat `json:"seats,omitempty"`
+
+	Sections []planSection `json:"sections,omitempty"`
+	Blocked  []planSeat    `json:"blocked,omitempty"`
 }
 
 type planSeat struct {
-	Name  string `json:"seat"`
-	Score int    `json:"score"`
+	Name       string `json:"seat"`
+	Score      int    `json:"score"`
+	Section    string `json:"section,omitempty"`
+	Row        string `json:"row,omitempty"`
+	Run        int    `json:"run,omitempty"`
+	Accessible bool   `json:"accessible,omitempty"`
+}
+
+type planSection struct {
+	Name  string `json:"section"`
+	Price *Money `json:"price,omitempty"`
 }
 
 // MarshalJSON writes the sale with durations as integers of milliseconds.
@@ -45,6 +57,12 @@ func (s Sale) MarshalJSON() ([]byte, error) {
 		wire := planLevel{Name: l.Name, Cap: l.Cap, Kind: l.Kind, Price: l.Price}
 		for _, seat := range l.Seats {
 			wire.Seats = append(wire.Seats, planSeat(seat))
+		}
+		for _, seat := range l.Blocked {
+			wire.Blocked = append(wire.Blocked, planSeat(seat))
+		}
+		for _, section := range l.Sections {
+			wire.Sections = append(wire.Sections, planSection(section))
 		}
 		p.Levels = append(p.Levels, wire)
 	}
@@ -68,6 +86,12 @@ func (s *Sale) UnmarshalJSON(data []byte) error {
 		l := Level{Name: wire.Name, Cap: wire.Cap, Kind: wire.Kind, Price: wire.Price}
 		for _, seat := range wire.Seats {
 			l.Seats = append(l.Seats, Seat(seat))
+		}
+		for _, seat := range wire.Blocked {
+			l.Blocked = append(l.Blocked, Seat(seat))
+		}
+		for _, section := range wire.Sections {
+			l.Sections = append(l.Sections, Section(section))
 		}
 		s.Levels = append(s.Levels, l)
 	}

@@ -48,12 +48,9 @@ type Level struct {
 	Kind  Kind
 	Price *Money // nil: the sale's price
 	Seats []Seat // seated levels only, in the plan's order
-}
 
-// Seat is a named seat: a token with a public name (protocol.md 4).
-type Seat struct {
-	Name  string // valid by ValidName, unique in the whole sale
-	Score int    // its place in the order of seats; lower is better
+	Sections []Section // seated levels only; empty: the level is one piece
+	Blocked  []Seat    // places that are drawn and never sold: no tokens, not counted in Cap
 }
 
 // Level finds a level by its exact name.

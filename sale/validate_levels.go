@@ -24,6 +24,7 @@ func (c *checker) checkLevels(s Sale) {
 			c.add(s.Price.Currency != "" && l.Price.Currency != s.Price.Currency, path+".price.currency", "is %q, but the sale is in %q: one sale has one currency", l.Price.Currency, s.Price.Currency)
 		}
 		c.checkKind(path, l)
+		c.checkSections(path, s, l)
 	}
 	c.checkSeatNames(s)
 }
@@ -50,8 +51,9 @@ func (c *checker) checkSeatNames(s Sale) {
 	}
 	first := make(map[string]string)
 	for i, l := range s.Levels {
-		for j, seat := range l.Seats {
-			path := fmt.Sprintf("levels[%d].seats[%d]", i, j)
+		for j, seat := range append(l.Seats[:len(l.Seats):len(l.Seats)], l.Blocked...) {
+			path := seatPath(i, j, len(l.Seats))
+			c.add(seat.Name == AisleWord, path, "is %q, which stands for an aisle", seat.Name)
 			c.add(!ValidName(seat.Name), path, "must be 1 to %d of the characters A-Z a-z 0-9 _ -", MaxName)
 			if other, taken := first[seat.Name]; taken {
 				c.add(true, path, "is %q, which %s is already", seat.Name, other)
@@ -62,6 +64,35 @@ func (c *checker) checkSeatNames(s Sale) {
 			if level, number, ok := cutToken(seat.Name); ok && counted[level] {
 				c.add(true, path, "is %q, which is token %s of the counted level %q", seat.Name, number, level)
 			}
+		}
+	}
+}
+
+// seatPath names the j-th of the seats and, behind them, the blocked places of a level.
+func seatPath(level, j, seats int) string {
+	if j >= seats {
+		return fmt.Sprintf("levels[%d].blocked[%d]", level, j-seats)
+	}
+	return fmt.Sprintf("levels[%d].seats[%d]", level, j)
+}
+
+func (c *checker) checkSections(path string, s Sale, l Level) {
+	known := map[string]bool{}
+	for i, section := range l.Sections {
+		at := fmt.Sprintf("%s.sections[%d]", path, i)
+		c.add(!ValidName(section.Name), at+".section", "must be 1 to %d of the characters A-Z a-z 0-9 _ -", MaxName)
+		c.add(known[section.Name], at+".section", "is %q, which the level has already", section.Name)
+		known[section.Name] = true
+		if section.Price != nil {
+			c.checkMoney(at+".price", *section.Price)
+			c.add(s.Price.Currency != "" && section.Price.Currency != s.Price.Currency, at+".price.currency", "is %q, but the sale is in %q: one sale has one currency", section.Price.Currency, s.Price.Currency)
+		}
+	}
+	c.add(l.Kind == KindCounted && len(l.Sections)+len(l.Blocked) > 0, path+".sections", "stands in a counted level: make its kind seated, or leave it out")
+	known[""] = len(l.Sections) == 0
+	for j, seat := range append(l.Seats[:len(l.Seats):len(l.Seats)], l.Blocked...) {
+		if !known[seat.Section] {
+			c.add(true, fmt.Sprintf("%s.section", strings.Replace(seatPath(0, j, len(l.Seats)), "levels[0]", path, 1)), "is %q, which is no section of the level", seat.Section)
 		}
 	}
 }

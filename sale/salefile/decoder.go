@@ -13,9 +13,10 @@ import (
 
 // decoder walks the YAML tree by hand, because the library's own decoding stops at the first unknown field and gives no place for the faults that are found later.
 type decoder struct {
-	faults []sale.Fault
-	lines  map[string]int // where each path stands
-	bad    []string       // paths whose value could not be taken
+	faults   []sale.Fault
+	lines    map[string]int // where each path stands
+	bad      []string       // paths whose value could not be taken
+	expanded int            // seats that names and ranges of rows stood for
 }
 
 // fields maps the names of a mapping to what takes their value.

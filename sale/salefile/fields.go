@@ -38,7 +38,8 @@ func (d *decoder) sale(root *yaml.Node) sale.Sale {
 
 func (d *decoder) level(n *yaml.Node, path string) sale.Level {
 	var l sale.Level
-	hasCap, hasSeats := false, false
+	hasCap, seated := false, 0
+	h := &hall{decoder: d, path: path, level: &l}
 	d.mapping(n, path, fields{
 		"level": func(n *yaml.Node, at string) { l.Name, _ = d.text(n, at) },
 		"cap": func(n *yaml.Node, at string) {
@@ -51,12 +52,23 @@ func (d *decoder) level(n *yaml.Node, path string) sale.Level {
 			l.Price = &m
 		},
 		"seats": func(n *yaml.Node, at string) {
-			hasSeats = true
+			seated++
 			d.list(n, at, func(n *yaml.Node, at string) { l.Seats = append(l.Seats, d.seat(n, at, len(l.Seats)+1)) })
 		},
+		"rows": func(n *yaml.Node, at string) {
+			seated++
+			h.rows(n, at, "")
+		},
+		"sections": func(n *yaml.Node, at string) {
+			seated++
+			h.sections(n, at)
+		},
 	}, "level")
-	if l.Kind == "" && hasSeats {
+	if l.Kind == "" && seated > 0 {
 		l.Kind = sale.KindSeated
+	}
+	if seated > 1 {
+		d.fault(n, path, "has more than one of seats, rows and sections: write its seats in one place")
 	}
 	switch {
 	case hasCap || n.Kind != yaml.MappingNode:

@@ -13,6 +13,13 @@
 //	levels:
 //	  - {level: N1, cap: 1200}        # kind: counted (default)
 //	  - {level: Hall, kind: seated, seats: [A-1, A-2, {seat: B-1, score: 10}], price: {...}}
+//	  - level: Opera                  # who sits beside whom is said by rows, not by numbers
+//	    sections:
+//	      - section: Stalls
+//	        price: {...}              # default: the level's
+//	        rows:
+//	          - {row: A, seats: [A1..A14, aisle, A15..A28], blocked: [A7], accessible: [A28]}
+//	          - {row: B, seats: [B27..B1 by 2, aisle, B2..B28 by 2]}
 //	ages: {attached_max: 20m}         # default: derived from the hold, see sale.DeriveAges
 package salefile
 
