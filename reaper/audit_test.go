@@ -140,6 +140,24 @@ func TestAuditBelievesOnlyWhatItSeesAgain(t *testing.T) {
 	}
 }
 
+// TestAuditOfARush: each reading meets another booking that is just coming.
+func TestAuditOfARush(t *testing.T) {
+	r := newRig(t)
+	candidates, levels := []string{"c1", "c2", "c3"}, []string{"N1", "N1", "N2"}
+	r.Faults.Yield = func(op string) {
+		if op == "ledger Scan" && len(candidates) > 0 {
+			candidate, level := candidates[0], levels[0]
+			candidates, levels = candidates[1:], levels[1:]
+			r.held(candidate, level, r.Page)
+		}
+	}
+	a, err := r.Auditor.Audit(t.Context(), saleID)
+	r.must(err)
+	if !a.OK || a.Looks < 2 || len(candidates) > 1 {
+		t.Errorf("audit %+v, %d to come", a, len(candidates))
+	}
+}
+
 func TestAuditListsOpenWork(t *testing.T) {
 	r := newRig(t)
 	b := r.held("c1", "N1", r.Page)

@@ -170,3 +170,37 @@ func TestSweepIsCutShort(t *testing.T) {
 	r.sweep()
 	r.restful()
 }
+
+// TestRepeatsOfAScanDoNotOpenTheBreaker: three orphans, each shown twice.
+func TestRepeatsOfAScanDoNotOpenTheBreaker(t *testing.T) {
+	r := newRig(t)
+	for i, level := range []string{"N1", "N1", "N2"} {
+		r.Book(fmt.Sprintf("c%d", i+1), level, r.Page)
+	}
+	r.Advance(orphanAge)
+	twice, err := reaper.New(reaper.Options{Steps: r.Steps, Redis: stutter{r.Redis}, Health: r, Ages: r.ages})
+	r.must(err)
+	res, err := twice.Sweeper.Sweep(t.Context(), saleID)
+	if err != nil || res.Breaker != "" || res.Pending.Done != 3 {
+		t.Errorf("sweep %+v, %v", res, err)
+	}
+	r.restful()
+}
+
+// TestUndoThatSomebodyElseDid: the listing was stale.
+func TestUndoThatSomebodyElseDid(t *testing.T) {
+	r := newRig(t)
+	b := r.admit("c1", "N1")
+	r.tombstone(r.record(b), ledger.ReasonPaymentRefused)
+	came := false
+	r.Faults.Yield = func(op string) {
+		if op == "ledger Booking" && !came {
+			came = true
+			r.must(r.Steps.GiveBack(t.Context(), r.World.Booking(b.ID)))
+		}
+	}
+	if res := r.sweep(); res.Undos.Gone != 1 {
+		t.Errorf("undos %+v", res.Undos)
+	}
+	r.restful()
+}

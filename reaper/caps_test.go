@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
 	"github.com/holdfast/holdfast/reaper"
 )
 
@@ -131,6 +132,35 @@ func TestCapThatRedisLost(t *testing.T) {
 			r.restful()
 		})
 	}
+}
+
+// TestReaperDiesAfterItsIntent: the numbers are taken with the intent, so that
+// whoever finishes it can mint them.
+func TestReaperDiesAfterItsIntent(t *testing.T) {
+	r := newRig(t)
+	r.Control(func(c *ledger.Control) { c.Plan.Levels[0].Cap, c.Plan.TotalCap, c.Next = 4, 5, map[string]int{"N1": 5} })
+	updates := 0
+	r.Faults.Inject = func(op string) lifecycletest.Fault {
+		if op == "ledger UpdateControl" {
+			if updates++; updates > 1 {
+				return lifecycletest.FailBefore
+			}
+		}
+		return lifecycletest.NoFault
+	}
+	r.diff()
+	r.Faults.Inject = nil
+	c, err := r.Store.Control(t.Context(), saleID)
+	r.must(err)
+	if c.CapIntent == nil || c.CapIntent.First != 5 || c.Next["N1"] != 7 {
+		t.Fatalf("intent %+v, next %v", c.CapIntent, c.Next)
+	}
+	r.Advance(time.Minute)
+	r.diff()
+	r.diff()
+	r.capIs("N1", 4)
+	r.numbersAreUnique()
+	r.restful()
 }
 
 // TestCutThatIsRefusedAlarms: more is used by now.

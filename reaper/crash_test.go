@@ -120,6 +120,7 @@ func TestCrashRow09_DiesAfterAttachBeforeSend(t *testing.T) {
 func TestCrashRow10_ReaperAndWorkerRaceForB(t *testing.T) {
 	r := newRig(t)
 	b := r.Book("c1", "N1", r.Page)
+	r.Control(func(c *ledger.Control) { c.Plan.Ages.ReleaseGrace = time.Hour }) // only the pending step acts
 	r.Advance(orphanAge)
 	raced := false
 	r.Faults.Yield = func(op string) { // the event comes just before T4

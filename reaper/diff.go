@@ -133,14 +133,10 @@ func (d *diff) compare(ctx context.Context, r *DiffResult) error {
 	return nil
 }
 
-// records is every booking in Redis. A repeat of the scan is the same booking;
-// seen once without a pending entry, it has none.
+// records is every booking in Redis. A repeat of the scan is the same booking.
 func (d *diff) records(ctx context.Context) (map[string]held, error) {
 	records := map[string]held{}
 	err := d.Redis.ScanRecords(ctx, d.control.Sale, func(r admission.Record, pending bool) error {
-		if before, twice := records[r.BookingID]; twice {
-			pending = pending && before.pending
-		}
 		// The strings are cut out of whole pages; keeping them would keep the pages.
 		records[strings.Clone(r.BookingID)] = held{strings.Clone(r.Candidate), strings.Clone(r.Level), r.Stage, pending, r.HoldUntil}
 		return nil

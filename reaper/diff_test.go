@@ -227,3 +227,20 @@ func TestCase_J12_UndosAfterAnOutageNeverGoBelowZero(t *testing.T) {
 	r.free("N1", 2)
 	r.restful()
 }
+
+// TestDiffLooksAgainBeforeItSuspects: the unknown record is gone by then.
+func TestDiffLooksAgainBeforeItSuspects(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N1", r.Page)
+	_, err := r.Redis.Settle(t.Context(), saleID, b.ID, "c1", false)
+	r.must(err)
+	r.Faults.Yield = func(op string) {
+		if op == "ledger Booking" {
+			_, err := r.Redis.Undo(t.Context(), admission.Undo{Sale: saleID, BookingID: b.ID, Candidate: "c1", Level: "N1", Mode: admission.UndoAbort})
+			r.must(err)
+		}
+	}
+	if d := r.diff(); !d.Clean() {
+		t.Errorf("diff %+v", d)
+	}
+}

@@ -154,6 +154,9 @@ func TestOvertakenRebuilderOpensNothing(t *testing.T) {
 	r.held("c1", "N1", r.Page)
 	overtaken := false
 	_, err := r.Rebuilder.Rebuild(t.Context(), saleID, reaper.RebuildOptions{Progress: func(p reaper.RebuildProgress) {
+		if p.Step == reaper.StepOpen {
+			t.Error("it went on to the end")
+		}
 		if p.Step == reaper.StepCheck && !overtaken {
 			overtaken = true
 			r.Advance(2 * time.Minute)
@@ -268,4 +271,55 @@ func TestLatePaymentsWaitForTheUnfreeze(t *testing.T) {
 		t.Errorf("payment %+v", got)
 	}
 	r.restful()
+}
+
+// TestRebuildDistrustsAFailoverUnderIt: what it wrote may be lost in part, so it
+// begins anew, at once and with a generation of its own.
+func TestRebuildDistrustsAFailoverUnderIt(t *testing.T) {
+	r := newRig(t)
+	r.held("c1", "N1", r.Page)
+	_, err := r.Rebuilder.Rebuild(t.Context(), saleID, reaper.RebuildOptions{Progress: func(p reaper.RebuildProgress) {
+		if p.Step == reaper.StepSeed {
+			r.promote("two", true)
+		}
+	}})
+	if !errors.Is(err, reaper.ErrUnfaithful) {
+		t.Fatalf("error %v", err)
+	}
+	if res := r.rebuild(); res.Gen != 3 || !res.Opened {
+		t.Errorf("rebuild %+v", res)
+	}
+	r.restful()
+}
+
+// TestFlushedRedisIsLostData: the server is the same, its data is gone.
+func TestFlushedRedisIsLostData(t *testing.T) {
+	r := newRig(t)
+	r.held("c1", "N1", r.Page)
+	r.Redis.Flush()
+	if res := r.sweep(); res.Replication != reaper.ReplicationLost || !res.Frozen {
+		t.Errorf("sweep %+v", res)
+	}
+	r.rebuild()
+	r.restful()
+}
+
+// TestSaleBeingAppliedIsNotLost: it is in the ledger and not yet in Redis.
+func TestSaleBeingAppliedIsNotLost(t *testing.T) {
+	r := newRig(t)
+	r.Redis.Flush()
+	r.Control(func(c *ledger.Control) { c.ReplicationID = "" })
+	if res := r.sweep(); res.Frozen {
+		t.Errorf("sweep %+v", res)
+	}
+	if d := r.diff(); d.Frozen || len(d.Drift) > 0 {
+		t.Errorf("diff %+v", d)
+	}
+	r.Install(1)
+	if res := r.sweep(); res.Replication != reaper.ReplicationFirst {
+		t.Errorf("sweep %+v", res)
+	}
+	if c, err := r.Store.Control(t.Context(), saleID); err != nil || c.ReplicationID != "one" {
+		t.Errorf("control %+v, %v", c, err)
+	}
 }

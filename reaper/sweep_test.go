@@ -160,6 +160,9 @@ func TestFrozenSaleIsLeftAlone(t *testing.T) {
 	if d := r.diff(); !d.Frozen || d.Records != 0 {
 		t.Errorf("compared a frozen sale: %+v", d)
 	}
+	if d, err := r.Repairer.Repair(t.Context(), saleID, true); err != nil || !d.Frozen || d.Records != 0 {
+		t.Errorf("compared a frozen sale: %+v, %v", d, err)
+	}
 }
 
 // TestScenario14_ReplicaGone: what can't be acknowledged stays owed, is no
