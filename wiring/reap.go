@@ -40,23 +40,12 @@ const noteEvery = 5 * time.Second
 func (h *House) noteQueueAge(ctx context.Context, p *poller.Poller) <-chan struct{} {
 	done := make(chan struct{})
 	notes := h.noted()
-	note := func() {
-		sales, err := h.Store.Sales(ctx)
-		for _, id := range sales {
-			if e := notes.Note(ctx, id, p.OldestAge()); e != nil {
-				err = e
-			}
-		}
-		if err != nil && ctx.Err() == nil {
-			h.Log.Warn("the age of the queue could not be noted", "error", err.Error())
-		}
-	}
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(noteEvery)
 		defer tick.Stop()
 		for {
-			note()
+			h.note(ctx, notes, p.OldestAge())
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -65,4 +54,18 @@ func (h *House) noteQueueAge(ctx context.Context, p *poller.Poller) <-chan struc
 		}
 	}()
 	return done
+}
+
+// note tells the reapers of every sale how old the oldest message is that this
+// process saw.
+func (h *House) note(ctx context.Context, notes *reaper.NotedAges, oldest time.Duration) {
+	sales, err := h.Store.Sales(ctx)
+	for _, id := range sales {
+		if e := notes.Note(ctx, id, oldest); e != nil {
+			err = e
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		h.Log.Warn("the age of the queue could not be noted", "error", err.Error())
+	}
 }
