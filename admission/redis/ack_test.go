@@ -21,7 +21,7 @@ func netBench(t *testing.T) (*bench, *network) {
 	b := bareBench(t, pair, Config{Dialer: n.dial})
 	b.install(func(*admission.Plan) {})
 	b.roster("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9")
-	for _, sc := range []*script{admitScript, admitManyScript, undoScript, undoManyScript, settleScript, attachScript, reseedScript, capsScript, executeAcquireScript} {
+	for _, sc := range []*script{admitScript, admitManyScript, undoScript, undoManyScript, settleScript, settleManyScript, attachScript, attachManyScript, reseedScript, capsScript, executeAcquireScript} {
 		b.put("script", "load", sc.source) // so that the first EVALSHA is the one that runs
 	}
 	return b, n
@@ -67,29 +67,47 @@ func TestWaitOnTheConnectionOfTheScript(t *testing.T) {
 	})
 }
 
+// Refusals are answered while the replicas are still silent, and a sale that
+// refuses asks them nothing any more.
 func TestRefusalsNeverWait(t *testing.T) {
 	inEachLossyForm(t, func(t *testing.T, b *bench, n *network, _ string, admit func(admission.Request) (admission.Answer, error)) {
 		if _, err := admit(b.req("b1", "c1")); err != nil {
 			t.Fatal(err)
 		}
+		silence := make(chan struct{})
+		n.obey(func(c string, _ int) fate {
+			if c == "wait" {
+				<-silence
+			}
+			return pass
+		})
+		if a, err := admit(b.req("b2", "stranger")); err != nil || a.Outcome != admission.UnknownCode {
+			t.Fatalf("%v, %v", a.Outcome, err)
+		}
+		close(silence)
 		full := b.req("b2", "c2")
 		full.Count = 5
 		dup := b.req("b3", "c1")
 		dup.Key = "key-2"
-		n.obey(func(string, int) fate { return pass })
 		for _, r := range []admission.Request{full, dup, b.req("b4", "stranger"), b.req("b5", "c1")} {
 			if _, err := admit(r); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if slices.Contains(names(n.commands()), "wait") {
-			t.Fatalf("a refusal waited: %v", n.commands())
+		if waits := count(n, "wait"); waits > 1 {
+			t.Fatalf("refusals waited %d times: %v", waits, n.commands())
+		}
+		if a, err := admit(b.req("b6", "c6")); err != nil || a.Outcome != admission.Admitted {
+			t.Fatalf("%v, %v", a.Outcome, err)
+		}
+		if got := n.commands(); !strings.HasSuffix(got[len(got)-1], " wait") {
+			t.Errorf("the admission after the refusals was not acknowledged: %v", got)
 		}
 	})
 }
 
-// An answer NOSCRIPT is followed by one EVAL, and WAIT comes after that: asked
-// behind the NOSCRIPT it would say yes for nothing (scenario 9).
+// An answer NOSCRIPT is followed by one EVAL with a WAIT of its own: the one
+// behind the NOSCRIPT says yes for nothing (scenario 9).
 func TestNoScriptIsReloadedOnce(t *testing.T) {
 	inEachLossyForm(t, func(t *testing.T, b *bench, n *network, _ string, admit func(admission.Request) (admission.Answer, error)) {
 		n.obey(func(string, int) fate { return pass })
@@ -99,7 +117,7 @@ func TestNoScriptIsReloadedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, a, admission.Admitted)
-		if diff := cmp.Diff([]string{"evalsha", "eval", "wait"}, names(n.commands())); diff != "" {
+		if diff := cmp.Diff([]string{"evalsha", "wait", "eval", "wait"}, names(n.commands())); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/redis/resp"
 )
 
 // outcomes are the names that admit answers with.
@@ -34,17 +35,31 @@ func (s *Store) Admit(ctx context.Context, r admission.Request) (admission.Answe
 }
 
 // admitOne runs the single form.
-func (s *Store) admitOne(ctx context.Context, c doer, r *admission.Request) (admission.Answer, error) {
-	args := make([]any, 0, 11+len(r.Seats))
-	args = append(args, r.BookingID, r.Candidate, r.Level, r.Gen, r.Key, r.InputHash, r.RosterVersion,
-		r.EmailHash, r.AmountMinor, r.Currency, r.Count)
-	for _, seat := range r.Seats {
-		args = append(args, seat)
-	}
-	raw, err := admitScript.run(ctx, c, saleKeys(r.Sale).admit(r.Level), args...)
+func (s *Store) admitOne(w *wire, r *admission.Request) (admission.Answer, error) {
+	k := saleKeys(r.Sale)
+	flat, err := w.script(admitScript, admitKeys, 11+len(r.Seats), func(out *resp.Writer) {
+		for _, key := range k.admit(r.Level) {
+			out.String(key)
+		}
+		out.String(r.BookingID)
+		out.String(r.Candidate)
+		out.String(r.Level)
+		out.Int(r.Gen)
+		out.String(r.Key)
+		out.String(r.InputHash)
+		out.String(r.RosterVersion)
+		out.String(r.EmailHash)
+		out.Int(r.AmountMinor)
+		out.String(r.Currency)
+		out.Int(int64(r.Count))
+		for _, seat := range r.Seats {
+			out.String(seat)
+		}
+	}, s.ask())
 	if err != nil {
 		return admission.Answer{}, err
 	}
+	raw, _ := resp.Any(flat)
 	return parseAnswer(r, raw)
 }
 

@@ -1,10 +1,11 @@
 package redis
 
 import (
-	"context"
+	"slices"
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/redis/resp"
 )
 
 // bare are the vector form's answers without anything more to say, by their
@@ -16,24 +17,17 @@ var bare = []admission.Outcome{
 }
 
 // levelIndex numbers the levels of a batch, from 1, in the order of their first use.
-type levelIndex struct {
-	names []string
-	at    map[string]int
-}
+type levelIndex struct{ names []string }
 
 func (x *levelIndex) of(level string) int {
-	if n := x.at[level]; n > 0 {
-		return n
-	}
-	if x.at == nil {
-		x.at = map[string]int{}
+	if at := slices.Index(x.names, level); at >= 0 {
+		return at + 1
 	}
 	x.names = append(x.names, level)
-	x.at[level] = len(x.names)
 	return len(x.names)
 }
 
-// levelKeys appends the keys of every level in the vector forms' order.
+// keys appends the keys of every level in the vector forms' order.
 func (x *levelIndex) keys(k keys, fixed ...string) []string {
 	for _, l := range x.names {
 		fixed = append(fixed, k.level(l), k.free(l), k.soft(l))
@@ -51,50 +45,118 @@ func (x *levelIndex) head(rest []any) []any {
 	return append(args, rest...)
 }
 
-// admitMany runs the vector form for requests of one sale.
-func (s *Store) admitMany(ctx context.Context, c doer, reqs []*admission.Request) ([]admission.Answer, error) {
-	var levels levelIndex
-	args := make([]any, 0, 13*len(reqs))
-	for _, r := range reqs {
-		args = append(args, r.BookingID, r.Candidate, levels.of(r.Level), r.Gen, r.Key, r.InputHash, r.RosterVersion,
-			r.EmailHash, r.AmountMinor, r.Currency, r.Count, len(r.Seats))
+// spec is what many requests of a batch have in common. It is sent once: every
+// argument that the server doesn't have to take apart is time for an admission.
+type spec struct {
+	level        int
+	gen          int64
+	version      string
+	amount       int64
+	currency     string
+	count, named int
+}
+
+// vector is a batch on its way to admit_many.
+type vector struct {
+	levels levelIndex
+	specs  []spec
+	of     []int // of each request, from 1
+	args   int
+}
+
+func newVector(reqs []*admission.Request) *vector {
+	v := &vector{of: make([]int, len(reqs))}
+	for i, r := range reqs {
+		sp := spec{v.levels.of(r.Level), r.Gen, r.RosterVersion, r.AmountMinor, r.Currency, r.Count, len(r.Seats)}
+		at := slices.Index(v.specs, sp)
+		if at < 0 {
+			at, v.specs = len(v.specs), append(v.specs, sp)
+		}
+		v.of[i] = at + 1
+		v.args += 4 + len(r.Seats)
+	}
+	v.args += 2 + len(v.levels.names) + 7*len(v.specs)
+	return v
+}
+
+func (v *vector) pack(out *resp.Writer, keys []string, reqs []*admission.Request) {
+	for _, key := range keys {
+		out.String(key)
+	}
+	out.Int(int64(len(v.levels.names)))
+	for _, l := range v.levels.names {
+		out.String(l)
+	}
+	out.Int(int64(len(v.specs)))
+	for _, sp := range v.specs {
+		out.Int(int64(sp.level))
+		out.Int(sp.gen)
+		out.String(sp.version)
+		out.Int(sp.amount)
+		out.String(sp.currency)
+		out.Int(int64(sp.count))
+		out.Int(int64(sp.named))
+	}
+	for i, r := range reqs {
+		out.Int(int64(v.of[i]))
+		out.String(r.BookingID)
+		out.String(r.Candidate)
+		out.Joined('|', r.Key, r.InputHash, r.EmailHash)
 		for _, seat := range r.Seats {
-			args = append(args, seat)
+			out.String(seat)
 		}
 	}
-	k := saleKeys(reqs[0].Sale)
-	all := levels.keys(k, k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(), k.seat(), k.roster(), k.last())
-	raw, err := admitManyScript.run(ctx, c, all, levels.head(args)...)
+}
+
+// admitMany runs the vector form for requests of one sale.
+func (s *Store) admitMany(w *wire, reqs []*admission.Request) ([]admission.Answer, error) {
+	v, k := newVector(reqs), saleKeys(reqs[0].Sale)
+	keys := v.levels.keys(k, k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(), k.seat(), k.roster(), k.last())
+	flat, err := w.script(admitManyScript, len(keys), v.args, func(out *resp.Writer) { v.pack(out, keys, reqs) }, s.ask())
 	if err != nil {
 		return nil, err
 	}
-	return parseMany(reqs, raw)
+	return parseMany(reqs, flat)
 }
 
-func parseMany(reqs []*admission.Request, raw any) ([]admission.Answer, error) {
-	p := newReply("admit_many", raw)
-	now, hold := fromMillis(p.num()), fromMillis(p.num())
-	answers := make([]admission.Answer, len(reqs))
+// parseMany reads the vector form's answers: two times, then one per request.
+func parseMany(reqs []*admission.Request, flat []resp.Value) ([]admission.Answer, error) {
+	if flat[0].Kind != resp.List || int(flat[0].Int) != 2+len(reqs) || flat[1].Kind != resp.Int || flat[2].Kind != resp.Int {
+		return nil, malformed("admit_many: want two times and %d answers", len(reqs))
+	}
+	now, hold := fromMillis(flat[1].Int), fromMillis(flat[2].Int)
+	flat = flat[3:]
+	answers, tokens := make([]admission.Answer, len(reqs)), make([]string, len(reqs))
 	for i, r := range reqs {
-		switch v := p.next("answer").(type) {
-		case string:
-			answers[i] = admission.Answer{Outcome: admission.Admitted, BookingID: r.BookingID, Tokens: strings.Split(v, ","),
+		switch v := flat[0]; v.Kind {
+		case resp.Text:
+			answers[i] = admission.Answer{Outcome: admission.Admitted, BookingID: r.BookingID, Tokens: splitTokens(v.Text, tokens[i:i+1:i+1]),
 				Stage: admission.StageAdmitted, Driver: firstDriver, AdmittedAt: now, HoldUntil: hold}
-		case int64:
-			if v < 1 || int(v) > len(bare) {
-				return nil, malformed("admit_many: unknown code %d", v)
+			flat = flat[1:]
+		case resp.Int:
+			if v.Int < 1 || int(v.Int) > len(bare) {
+				return nil, malformed("admit_many: unknown code %d", v.Int)
 			}
-			answers[i] = admission.Answer{Outcome: bare[v-1], BookingID: r.BookingID}
+			answers[i] = admission.Answer{Outcome: bare[v.Int-1], BookingID: r.BookingID}
+			flat = flat[1:]
 		default:
-			if p.err != nil {
-				return nil, p.err
-			}
-			a, err := parseAnswer(r, v)
+			var raw any
+			raw, flat = resp.Any(flat)
+			a, err := parseAnswer(r, raw)
 			if err != nil {
 				return nil, err
 			}
 			answers[i] = a
 		}
 	}
-	return answers, p.end()
+	return answers, nil
+}
+
+// splitTokens splits names at commas; a single one goes into place.
+func splitTokens(names string, place []string) []string {
+	if strings.IndexByte(names, ',') >= 0 {
+		return strings.Split(names, ",")
+	}
+	place[0] = names
+	return place
 }

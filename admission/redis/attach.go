@@ -13,11 +13,8 @@ import (
 // Settle clears the pending entry of a booking that the ledger knows
 // (protocol.md 3.4 S3). A lost settle heals by itself, so nothing is waited for.
 func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, paid bool) (bool, error) {
-	var c check
-	c.names(sale, bookingID)
-	c.ok(word(candidate, maxHash), "candidate", candidate)
-	if c.err != nil {
-		return false, c.err
+	if err := validSettlement(sale, bookingID, candidate); err != nil {
+		return false, err
 	}
 	k := saleKeys(sale)
 	var went bool
@@ -36,6 +33,21 @@ func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, p
 	return went, err
 }
 
+func validSettlement(sale, bookingID, candidate string) error {
+	var c check
+	c.names(sale, bookingID)
+	c.ok(word(candidate, maxHash), "candidate", candidate)
+	return c.err
+}
+
+func validAttachment(a *admission.Attachment) error {
+	var c check
+	c.names(a.Sale, a.BookingID)
+	c.ok(validPayment(a.PaymentID), "payment id", a.PaymentID)
+	c.ok(a.StashFor >= time.Millisecond, "stash life", "below 1 ms")
+	return c.err
+}
+
 func flag(b bool) string {
 	if b {
 		return "1"
@@ -46,12 +58,8 @@ func flag(b bool) string {
 // Attach binds a payment to an admitted booking (protocol.md 3.4 S5). An attach
 // whose first answer was lost finds its own payment and answers Attached.
 func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.AttachAnswer, error) {
-	var c check
-	c.names(a.Sale, a.BookingID)
-	c.ok(validPayment(a.PaymentID), "payment id", a.PaymentID)
-	c.ok(a.StashFor >= time.Millisecond, "stash life", a.StashFor.String())
-	if c.err != nil {
-		return admission.AttachAnswer{}, c.err
+	if err := validAttachment(&a); err != nil {
+		return admission.AttachAnswer{}, err
 	}
 	k := saleKeys(a.Sale)
 	var answer admission.AttachAnswer

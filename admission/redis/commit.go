@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	goredis "github.com/redis/go-redis/v9"
-
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/sale"
 )
@@ -21,17 +19,18 @@ type deliverer func(i int, a admission.Answer, err error) bool
 // commit drives requests of one sale to their final answers: one script, one
 // WAIT for its winners, refusals answered before it (protocol.md 3.5, 3.11). An
 // unknown outcome is resolved by the same requests with the same booking ids.
-// Each request is delivered exactly once.
+// Each request is delivered exactly once, and not looked at after that.
 func (s *Store) commit(ctx context.Context, reqs []*admission.Request, deliver deliverer) {
-	b := &batch{store: s, reqs: reqs, deliver: deliver}
-	if !s.mayAdmit(reqs[0].Sale) {
+	b := &batch{store: s, sale: reqs[0].Sale, reqs: reqs, deliver: deliver}
+	if !s.mayAdmit(b.sale) {
 		for i := range reqs {
 			deliver(i, admission.Answer{}, fmt.Errorf("%w: the replicas do not acknowledge", admission.ErrUnavailable))
 		}
 		return
 	}
+	b.open = make([]int, len(reqs))
 	for i := range reqs {
-		b.open = append(b.open, i)
+		b.open[i] = i
 	}
 	b.drive(ctx)
 }
@@ -39,6 +38,7 @@ func (s *Store) commit(ctx context.Context, reqs []*admission.Request, deliver d
 // batch is the state of one commit.
 type batch struct {
 	store   *Store
+	sale    string
 	reqs    []*admission.Request
 	deliver deliverer
 	open    []int // requests without a final answer
@@ -49,11 +49,10 @@ type batch struct {
 func (b *batch) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	key := saleKeys(b.sale).cfg()
 	var err error
 	for attempt := 1; ; attempt++ {
-		err = b.store.once(ctx, saleKeys(b.reqs[0].Sale).cfg(), func(ctx context.Context, c *goredis.Conn) error {
-			return b.attempt(ctx, c)
-		})
+		err = b.store.onWire(ctx, key, func(w *wire) error { return b.attempt(ctx, w) })
 		if err == nil {
 			b.store.undoAll(ctx, b.undo)
 			return
@@ -69,50 +68,58 @@ func (b *batch) drive(ctx context.Context) {
 
 // attempt sends the open requests once. An error means that those still open
 // have no answer yet.
-func (b *batch) attempt(ctx context.Context, c doer) error {
-	sent := make([]*admission.Request, len(b.open))
-	for j, i := range b.open {
-		sent[j] = b.reqs[i]
+func (b *batch) attempt(ctx context.Context, w *wire) error {
+	sent := b.reqs
+	if len(b.open) < len(b.reqs) {
+		sent = make([]*admission.Request, len(b.open))
+		for j, i := range b.open {
+			sent[j] = b.reqs[i]
+		}
 	}
-	answers, err := b.store.admit(ctx, c, sent)
+	answers, err := b.store.admit(w, sent)
 	if err != nil {
 		return err
 	}
-	winners, won := b.refuse(answers)
-	b.open = winners
-	if len(winners) == 0 {
+	won := b.refuse(answers)
+	w.late = len(won) == 0
+	if len(won) == 0 {
 		return nil
 	}
-	acked, err := b.store.acknowledged(ctx, c)
+	acked, err := w.acknowledged(b.store.ask())
 	if err != nil {
 		return err
 	}
-	b.store.waited(b.reqs[0].Sale, acked)
+	b.store.waited(b.sale, acked)
+	winners := b.open
+	b.open = nil
 	if acked {
 		b.promise(winners, won)
-	} else {
-		b.withdraw(ctx, winners, won)
+		return nil
 	}
-	b.open = nil
+	w.doubtful = true
+	b.withdraw(ctx, winners, won)
 	return nil
 }
 
-func (s *Store) admit(ctx context.Context, c doer, reqs []*admission.Request) ([]admission.Answer, error) {
+func (s *Store) admit(w *wire, reqs []*admission.Request) ([]admission.Answer, error) {
 	if len(reqs) > 1 {
-		return s.admitMany(ctx, c, reqs)
+		return s.admitMany(w, reqs)
 	}
-	a, err := s.admitOne(ctx, c, reqs[0])
+	a, err := s.admitOne(w, reqs[0])
 	return []admission.Answer{a}, err
 }
 
-// refuse delivers the answers that need no acknowledgement and returns the
-// winners with their answers. A refusal after an attempt that may have run is
+// refuse delivers the answers that need no acknowledgement, leaves the winners
+// open and returns their answers. A refusal after an attempt that may have run is
 // followed by a quick undo: it bars a copy that is still under way (protocol.md 3.4).
-func (b *batch) refuse(answers []admission.Answer) (winners []int, won []admission.Answer) {
+func (b *batch) refuse(answers []admission.Answer) (won []admission.Answer) {
+	winners := b.open[:0]
+	won = answers[:0]
 	for j, i := range b.open {
-		switch answers[j].Outcome {
+		a := answers[j]
+		switch a.Outcome {
 		case admission.Admitted, admission.Replayed:
-			winners, won = append(winners, i), append(won, answers[j])
+			winners, won = append(winners, i), append(won, a)
 			continue
 		case admission.Same:
 		default:
@@ -120,9 +127,10 @@ func (b *batch) refuse(answers []admission.Answer) (winners []int, won []admissi
 				b.owe(i, firstDriver)
 			}
 		}
-		b.deliver(i, answers[j], nil)
+		b.deliver(i, a, nil)
 	}
-	return winners, won
+	b.open = winners
+	return won
 }
 
 // promise delivers acknowledged admissions. One that nobody waits for any more

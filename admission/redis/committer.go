@@ -2,9 +2,6 @@ package redis
 
 import (
 	"context"
-	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/holdfast/holdfast/admission"
 )
@@ -13,61 +10,50 @@ import (
 // that acknowledges within a millisecond.
 type CommitOptions struct {
 	InFlight int // batches of a sale under way at a time; 0 = 2. Use 4 where an acknowledgement takes over 1 ms
-	MaxBatch int // admissions per batch; 0 = 128
-	MaxQueue int // admissions of a sale that wait for their batch; 0 = 8192, beyond it they are refused
+	MaxBatch int // calls per batch; 0 = 128
+	MaxQueue int // calls of a sale that wait for their batch; 0 = 8192, beyond it they are refused
+}
+
+func (o CommitOptions) complete() CommitOptions {
+	if o.InFlight == 0 {
+		o.InFlight = 2
+	}
+	if o.MaxBatch == 0 {
+		o.MaxBatch = 128
+	}
+	if o.MaxQueue == 0 {
+		o.MaxQueue = 8192
+	}
+	return o
 }
 
 // Committer is an Admitter that commits many admissions in one script and one
-// acknowledgement (protocol.md 3.11). A lone request commits at once; requests
-// that come while batches are under way wait for the next, which takes all of
-// them. There are no timers. It starts goroutines only while it has work, so it
+// acknowledgement (protocol.md 3.11), and an Attacher and a Settler that write
+// many bookings in one script. A lone call goes out at once; calls that come
+// while batches are under way wait for the next, which takes all of them. It
 // needs no Close. It is safe for concurrent use.
 type Committer struct {
-	store *Store
-	opt   CommitOptions
-
-	mu    sync.Mutex
-	lanes map[string]*lane // sales with work
+	store    *Store
+	admits   *group[admission.Request, admission.Answer]
+	attaches *group[admission.Attachment, admission.AttachAnswer]
+	settles  *group[settlement, bool]
 }
 
-var _ admission.Admitter = (*Committer)(nil)
+var (
+	_ admission.Admitter = (*Committer)(nil)
+	_ admission.Attacher = (*Committer)(nil)
+	_ admission.Settler  = (*Committer)(nil)
+)
 
 // NewCommitter returns a group commit in front of the store.
 func NewCommitter(s *Store, opt CommitOptions) *Committer {
-	if opt.InFlight == 0 {
-		opt.InFlight = 2
-	}
-	if opt.MaxBatch == 0 {
-		opt.MaxBatch = 128
-	}
-	if opt.MaxQueue == 0 {
-		opt.MaxQueue = 8192
-	}
-	return &Committer{store: s, opt: opt, lanes: map[string]*lane{}}
+	opt = opt.complete()
+	c := &Committer{store: s}
+	c.admits = newGroup(opt, c.commit)
+	c.attaches = newGroup(opt, s.attachMany)
+	c.settles = newGroup(opt, s.settleMany)
+	return c
 }
-
-// lane is the queue of one sale.
-type lane struct {
-	queue   []*waiter
-	leaders int // batches under way
-}
-
-// waiter is a caller's request on its way. It may leave while it is queued; once
-// it is sent, leaving has the admission undone.
-type waiter struct {
-	req    admission.Request
-	state  atomic.Int32
-	done   chan struct{} // closed when answer and err are set
-	answer admission.Answer
-	err    error
-}
-
-const (
-	queued int32 = iota
-	sent
-	answered
-	left
-)
 
 // Admit joins the sale's next batch and waits for its own answer. A caller whose
 // ctx ends while it is queued was never sent (ErrUnavailable); later its
@@ -76,97 +62,33 @@ func (c *Committer) Admit(ctx context.Context, r admission.Request) (admission.A
 	if validRequest(&r) != nil {
 		return admission.Answer{Outcome: admission.BadArgument, BookingID: r.BookingID}, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return admission.Answer{}, fmt.Errorf("%w: %w", admission.ErrUnavailable, err)
-	}
-	w := &waiter{req: r, done: make(chan struct{})}
-	if err := c.enqueue(ctx, w); err != nil {
-		return admission.Answer{}, err
-	}
-	select {
-	case <-w.done:
-		return w.answer, w.err
-	case <-ctx.Done():
-	}
-	switch {
-	case w.state.CompareAndSwap(queued, left):
-		return admission.Answer{}, fmt.Errorf("%w: %w while queued", admission.ErrUnavailable, ctx.Err())
-	case w.state.CompareAndSwap(sent, left):
-		return admission.Answer{}, fmt.Errorf("%w: %w", admission.ErrUnknown, ctx.Err())
-	}
-	<-w.done
-	return w.answer, w.err
+	return c.admits.do(ctx, r.Sale, r)
 }
 
-// enqueue puts w into its lane, and starts a leader if one may start.
-func (c *Committer) enqueue(ctx context.Context, w *waiter) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l := c.lanes[w.req.Sale]
-	if l == nil {
-		l = &lane{}
-		c.lanes[w.req.Sale] = l
+func (c *Committer) commit(ctx context.Context, _ string, calls []*call[admission.Request, admission.Answer]) {
+	reqs := make([]*admission.Request, len(calls))
+	for i, w := range calls {
+		reqs[i] = &w.ask
 	}
-	if len(l.queue) >= c.opt.MaxQueue {
-		return fmt.Errorf("%w: %d admissions are queued", admission.ErrUnavailable, len(l.queue))
-	}
-	l.queue = append(l.queue, w)
-	if l.leaders < c.opt.InFlight {
-		l.leaders++
-		go c.lead(context.WithoutCancel(ctx), w.req.Sale, l)
-	}
-	return nil
+	c.store.commit(ctx, reqs, func(i int, a admission.Answer, err error) bool { return calls[i].deliver(a, err) })
 }
 
-// lead commits batches until the lane is empty.
-func (c *Committer) lead(ctx context.Context, sale string, l *lane) {
-	for {
-		batch := c.take(sale, l)
-		if len(batch) == 0 {
-			return
-		}
-		reqs := make([]*admission.Request, len(batch))
-		for i, w := range batch {
-			reqs[i] = &w.req
-		}
-		c.store.commit(ctx, reqs, func(i int, a admission.Answer, err error) bool {
-			return batch[i].deliver(a, err)
-		})
+// Attach joins the sale's next batch of attaches. One that has to be acknowledged
+// goes by itself.
+func (c *Committer) Attach(ctx context.Context, a admission.Attachment) (admission.AttachAnswer, error) {
+	if a.Acknowledge {
+		return c.store.Attach(ctx, a)
 	}
+	if err := validAttachment(&a); err != nil {
+		return admission.AttachAnswer{}, err
+	}
+	return c.attaches.do(ctx, a.Sale, a)
 }
 
-// take removes the next batch from the lane, without those who have left. When
-// there is none the leader steps down, in the same step, so that whoever comes
-// next starts another.
-func (c *Committer) take(sale string, l *lane) []*waiter {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var batch []*waiter
-	n := 0
-	for _, w := range l.queue {
-		if len(batch) == c.opt.MaxBatch {
-			break
-		}
-		n++
-		if w.state.CompareAndSwap(queued, sent) {
-			batch = append(batch, w)
-		}
+// Settle joins the sale's next batch of settles.
+func (c *Committer) Settle(ctx context.Context, sale, bookingID, candidate string, paid bool) (bool, error) {
+	if err := validSettlement(sale, bookingID, candidate); err != nil {
+		return false, err
 	}
-	l.queue = append(l.queue[:0:0], l.queue[n:]...)
-	if len(batch) == 0 {
-		l.leaders--
-		if l.leaders == 0 {
-			delete(c.lanes, sale)
-		}
-	}
-	return batch
-}
-
-func (w *waiter) deliver(a admission.Answer, err error) bool {
-	w.answer, w.err = a, err
-	if !w.state.CompareAndSwap(sent, answered) {
-		return false
-	}
-	close(w.done)
-	return true
+	return c.settles.do(ctx, sale, settlement{bookingID, candidate, paid})
 }

@@ -45,7 +45,9 @@ type Store struct {
 	now    func() time.Time
 
 	mu       sync.Mutex
-	breakers map[string]*breaker // per sale
+	breakers map[string]*breaker  // per sale
+	wires    map[string]*wirePool // per primary
+	closed   bool
 	onUndo   []func(sale string, version int64)
 	onFreed  []func(sale string) // seats may have come back
 }
@@ -78,7 +80,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Replicas == 0 {
 		cfg.Log.Warn("admissions are not acknowledged by any replica, as configured: a failover can lose them unless the store itself is durable")
 	}
-	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}}
+	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}, wires: map[string]*wirePool{}}
 	switch {
 	case cfg.Cluster:
 		s.client = goredis.NewClusterClient(cfg.clusterOptions())
@@ -91,7 +93,10 @@ func Open(cfg Config) (*Store, error) {
 }
 
 // Close closes the connections.
-func (s *Store) Close() error { return s.client.Close() }
+func (s *Store) Close() error {
+	s.closeWires()
+	return s.client.Close()
+}
 
 func (c *Config) complete() error {
 	if len(c.Addrs) == 0 {

@@ -20,17 +20,11 @@ const (
 // pin takes a connection to the primary that serves key out of the pool. WAIT
 // answers for a connection, so a script and its WAIT must share one.
 func (s *Store) pin(ctx context.Context, key string) (*goredis.Conn, error) {
-	switch c := s.client.(type) {
-	case *goredis.Client:
-		return c.Conn(), nil
-	case *goredis.ClusterClient:
-		node, err := c.MasterForKey(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("redis: find the primary of %s: %w", key, err)
-		}
-		return node.Conn(), nil
+	node, err := s.node(ctx, key)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("redis: no pinned connection on %T", s.client)
+	return node.Conn(), nil
 }
 
 // moved learns the cluster's new layout after a redirect.
@@ -43,11 +37,16 @@ func (s *Store) moved(ctx context.Context, err error) {
 // retry calls f with a pinned connection until it answers, at most tries times
 // within patience. f must be safe to run twice.
 func (s *Store) retry(ctx context.Context, key string, f func(ctx context.Context, c *goredis.Conn) error) error {
+	return s.again(ctx, func(ctx context.Context) error { return s.once(ctx, key, f) })
+}
+
+// again calls f until it answers, at most tries times within patience.
+func (s *Store) again(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ran := false
 	for attempt := 1; ; attempt++ {
-		err := s.once(ctx, key, f)
+		err := f(ctx)
 		if err == nil {
 			return nil
 		}

@@ -28,7 +28,11 @@ func TestVectorEqualsSingleInSequence(t *testing.T) {
 			sent := make([]*admission.Request, len(reqs))
 			for i, r := range reqs {
 				r.Sale = one.sale
-				a, err := one.store.admitOne(one.ctx(), one.admin, &r)
+				var a admission.Answer
+				err := one.store.onWire(one.ctx(), one.k.cfg(), func(w *wire) (err error) {
+					a, err = one.store.admitOne(w, &r)
+					return err
+				})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -37,7 +41,11 @@ func TestVectorEqualsSingleInSequence(t *testing.T) {
 				m.Sale = many.sale
 				sent[i] = &m
 			}
-			answers, err := many.store.admitMany(many.ctx(), many.admin, sent)
+			var answers []admission.Answer
+			err := many.store.onWire(many.ctx(), many.k.cfg(), func(w *wire) (err error) {
+				answers, err = many.store.admitMany(w, sent)
+				return err
+			})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -22,6 +22,9 @@ func (k keys) soft(l string) string  { return string(k) + "soft:" + l }
 func (k keys) stash(bid string) string   { return string(k) + "hold:" + bid }
 func (k keys) execute(pid string) string { return string(k) + "hold:execute:" + pid }
 
+// admitKeys is how many keys admit lists.
+const admitKeys = 12
+
 // admit lists the keys of admit, undo and reseed, in their order.
 func (k keys) admit(level string) []string {
 	return []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(),

@@ -68,33 +68,72 @@ func (n *network) fateOf(id int, command string) fate {
 
 type lossyConn struct {
 	net.Conn
-	net  *network
-	id   int
-	lose bool // the next reply; only the goroutine that owns the connection touches it
+	net     *network
+	id      int
+	lose    bool // the next reply; only the goroutine that owns the connection touches it
+	replied bool
+	rest    [][]byte // commands that came in one write and whose turn has not come
 }
 
-// Write sees one command at a time: nothing here pipelines.
+// Write sends the first of the commands in p. The others follow one by one, each
+// when the reply to the one before was read: that is when they meet their fate.
 func (c *lossyConn) Write(p []byte) (int, error) {
-	parts := strings.SplitN(string(p), "\r\n", 4)
-	command := ""
-	if len(parts) > 2 {
-		command = strings.ToLower(parts[2])
+	commands := split(p)
+	if len(c.rest) > 0 { // behind those that wait for their turn
+		c.rest = append(c.rest, commands...)
+		return len(p), nil
 	}
-	switch c.net.fateOf(c.id, command) {
+	c.rest, c.replied = commands[1:], false
+	if err := c.send(commands[0]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *lossyConn) send(command []byte) error {
+	name := ""
+	if parts := strings.SplitN(string(command), "\r\n", 4); len(parts) > 2 {
+		name = strings.ToLower(parts[2])
+	}
+	switch c.net.fateOf(c.id, name) {
 	case loseCall:
 		c.Conn.Close()
-		return 0, io.ErrClosedPipe
+		return io.ErrClosedPipe
 	case loseReply:
 		c.lose = true
 	}
-	return c.Conn.Write(p)
+	_, err := c.Conn.Write(command)
+	return err
 }
 
 func (c *lossyConn) Read(p []byte) (int, error) {
+	if c.replied && len(c.rest) > 0 {
+		next := c.rest[0]
+		c.rest, c.replied = c.rest[1:], false
+		if err := c.send(next); err != nil {
+			return 0, err
+		}
+	}
 	n, err := c.Conn.Read(p) // the reply proves that the command ran
 	if c.lose && err == nil {
 		c.Conn.Close()
 		return 0, io.EOF
 	}
+	c.replied = true
 	return n, err
+}
+
+// split cuts RESP commands apart.
+func split(p []byte) (commands [][]byte) {
+	for len(p) > 0 {
+		parts, at := 0, strings.IndexByte(string(p), '\n')+1
+		fmt.Sscanf(string(p[:at]), "*%d", &parts)
+		for range parts {
+			length, end := 0, at+strings.IndexByte(string(p[at:]), '\n')+1
+			fmt.Sscanf(string(p[at:end]), "$%d", &length)
+			at = end + length + 2
+		}
+		commands, p = append(commands, append([]byte{}, p[:at]...)), p[at:]
+	}
+	return commands
 }

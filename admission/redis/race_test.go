@@ -202,7 +202,11 @@ func TestCommitterLetsCallersLeave(t *testing.T) {
 		ctx, cancel := context.WithCancel(b.ctx())
 		queuedErr := make(chan error, 1)
 		go func() { _, err := group.Admit(ctx, b.req("b2", "c2")); queuedErr <- err }()
-		await(t, func() bool { group.mu.Lock(); defer group.mu.Unlock(); return len(group.lanes[b.sale].queue) == 1 })
+		await(t, func() bool {
+			group.admits.mu.Lock()
+			defer group.admits.mu.Unlock()
+			return len(group.admits.lanes[b.sale].queue) == 1
+		})
 		if _, err := group.Admit(b.ctx(), b.req("b3", "c3")); !errors.Is(err, admission.ErrUnavailable) {
 			t.Errorf("beyond the queue: %v", err)
 		}
@@ -214,7 +218,11 @@ func TestCommitterLetsCallersLeave(t *testing.T) {
 		if err := <-lead; err != nil {
 			t.Error(err)
 		}
-		await(t, func() bool { group.mu.Lock(); defer group.mu.Unlock(); return len(group.lanes) == 0 })
+		await(t, func() bool {
+			group.admits.mu.Lock()
+			defer group.admits.mu.Unlock()
+			return len(group.admits.lanes) == 0
+		})
 		if st, _ := b.store.Status(b.ctx(), b.sale, nil); st.Bookings != 1 {
 			t.Errorf("%+v", st)
 		}

@@ -73,10 +73,14 @@ func (p *fieldParser) time(s string) time.Time { return fromMillis(p.number(s)) 
 
 // millis and fromMillis are the wire form of times; zero is the zero time.
 func millis(t time.Time) string {
+	return strconv.FormatInt(toMillis(t), 10)
+}
+
+func toMillis(t time.Time) int64 {
 	if t.IsZero() {
-		return "0"
+		return 0
 	}
-	return strconv.FormatInt(t.UnixMilli(), 10)
+	return t.UnixMilli()
 }
 
 func fromMillis(ms int64) time.Time {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/redis/resp"
 )
 
 func TestRecordRoundTrip(t *testing.T) {
@@ -69,7 +70,7 @@ func FuzzAnswers(f *testing.F) {
 		if err == nil && a.Outcome == admission.Admitted && (a.BookingID != "bid" || len(list) != 8) {
 			t.Fatalf("%q: admitted %+v", text, a)
 		}
-		parseMany([]*admission.Request{req, req}, list)
+		parseMany([]*admission.Request{req, req}, flatten(list))
 		parseUndo(list)
 		parseAttach("p", list)
 		parseResume("bid", list)
@@ -78,6 +79,20 @@ func FuzzAnswers(f *testing.F) {
 		parseStatus("s", []string{"A"}, list)
 		parseStep("x", list)
 	})
+}
+
+// flatten is a list as the wire reads it.
+func flatten(list []any) []resp.Value {
+	flat := []resp.Value{{Kind: resp.List, Int: int64(len(list))}}
+	for _, v := range list {
+		switch v := v.(type) {
+		case int64:
+			flat = append(flat, resp.Value{Kind: resp.Int, Int: v})
+		case string:
+			flat = append(flat, resp.Value{Kind: resp.Text, Text: v})
+		}
+	}
+	return flat
 }
 
 func TestKeysShareOneHashTag(t *testing.T) {

@@ -89,9 +89,9 @@ func validRequest(r *admission.Request) error {
 	c.ok(wordOrNone(r.InputHash, maxHash), "input hash", r.InputHash)
 	c.ok(rosterVersion(r.RosterVersion), "roster version", r.RosterVersion)
 	c.ok(emailOrNone(r.EmailHash), "e-mail hash", r.EmailHash)
-	c.ok(r.AmountMinor >= 0, "amount", fmt.Sprint(r.AmountMinor))
+	c.ok(r.AmountMinor >= 0, "amount", "below 0")
 	c.ok(currency(r.Currency), "currency", r.Currency)
-	c.ok(len(r.Seats) <= maxSeats, "seats", fmt.Sprint(len(r.Seats)))
+	c.ok(len(r.Seats) <= maxSeats, "seats", "more than 10")
 	for _, s := range r.Seats {
 		c.ok(word(s, maxName), "seat", s)
 	}

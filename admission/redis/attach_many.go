@@ -1,0 +1,106 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/redis/resp"
+)
+
+// settlement is a booking that the ledger knows.
+type settlement struct {
+	bookingID, candidate string
+	paid                 bool
+}
+
+// attachMany attaches a batch (lua/attach_many.lua). Nobody waits for replicas: a
+// lost attach leaves a pending entry, which the reaper resolves with the gateway.
+func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admission.Attachment, admission.AttachAnswer]) {
+	k := saleKeys(sale)
+	pack := func(out *resp.Writer) {
+		out.String(k.bk())
+		for _, c := range calls {
+			out.String(k.stash(c.ask.BookingID))
+		}
+		for _, c := range calls {
+			a := &c.ask
+			out.String(a.BookingID)
+			out.Int(int64(a.Driver))
+			out.String(a.PaymentID)
+			out.String(a.URL)
+			out.Int(toMillis(a.HoldUntil))
+			out.Int(a.StashFor.Milliseconds())
+		}
+	}
+	answers := make([]admission.AttachAnswer, len(calls))
+	faults := make([]error, len(calls))
+	err := s.many(ctx, attachManyScript, k, 1+len(calls), 6*len(calls), pack, func(flat []resp.Value) error {
+		for i, c := range calls {
+			if flat[0].Kind == resp.Int {
+				answers[i] = admission.AttachAnswer{Outcome: admission.Attached, PaymentID: c.ask.PaymentID, HoldUntil: fromMillis(flat[0].Int)}
+				flat = flat[1:]
+				continue
+			}
+			var raw any
+			raw, flat = resp.Any(flat)
+			answers[i], faults[i] = parseAttach(c.ask.PaymentID, raw)
+		}
+		return nil
+	}, len(calls))
+	for i, c := range calls {
+		if err != nil {
+			c.deliver(admission.AttachAnswer{}, err)
+			continue
+		}
+		c.deliver(answers[i], faults[i])
+	}
+}
+
+// settleMany settles a batch (lua/settle_many.lua).
+func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settlement, bool]) {
+	k := saleKeys(sale)
+	pack := func(out *resp.Writer) {
+		out.String(k.pending())
+		out.String(k.bk())
+		for _, c := range calls {
+			out.String(k.stash(c.ask.bookingID))
+		}
+		for _, c := range calls {
+			out.String(c.ask.bookingID)
+			out.String(c.ask.candidate)
+			out.String(flag(c.ask.paid))
+		}
+	}
+	went := make([]bool, len(calls))
+	err := s.many(ctx, settleManyScript, k, 2+len(calls), 3*len(calls), pack, func(flat []resp.Value) error {
+		for i := range calls {
+			if flat[i].Kind != resp.Int || flat[i].Int < 0 || flat[i].Int > 1 {
+				return malformed("settle_many: answer %d is neither 0 nor 1", i+1)
+			}
+			went[i] = went[i] || flat[i].Int == 1
+		}
+		return nil
+	}, len(calls))
+	for i, c := range calls {
+		c.deliver(went[i] && err == nil, err)
+	}
+}
+
+// many runs a vector form that nobody waits for and gives read its n answers. It
+// runs the same calls again after a lost answer: every vector form bears that.
+func (s *Store) many(ctx context.Context, sc *script, k keys, keyCount, argCount int, pack func(*resp.Writer),
+	read func([]resp.Value) error, n int,
+) error {
+	return s.again(ctx, func(ctx context.Context) error {
+		return s.onWire(ctx, k.cfg(), func(w *wire) error {
+			flat, err := w.script(sc, keyCount, argCount, pack, ask{})
+			if err != nil {
+				return err
+			}
+			if flat[0].Kind != resp.List || int(flat[0].Int) != n {
+				return malformed("%s: want %d answers", sc.name, n)
+			}
+			return read(flat[1:])
+		})
+	})
+}

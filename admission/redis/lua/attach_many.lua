@@ -1,0 +1,42 @@
+#!lua
+-- attach_many: attach for many bookings of one sale at once (protocol.md 3.11).
+--
+-- KEYS  bk, then the stash of each booking
+-- ARGV  bid driver pid url hold_until_ms stash_ms of each booking
+-- answers: one per booking:
+--   h (an integer)  attached
+--   list            any other answer, as attach gives it, or CORRUPT
+--
+-- The rules are attach's, for each booking in turn. A broken record spoils only
+-- its own answer. Safe to run twice, as attach is.
+local R = redis.call
+local bids, fresh, out = {}, {}, {}
+for i = 1, #ARGV, 6 do bids[#bids + 1] = ARGV[i] end
+local raws = R('HMGET', KEYS[1], unpack(bids))
+local written, changed = {}, {}                -- by this batch: its second attach of a booking sees the first
+for j, bid in ipairs(bids) do
+  local q, raw = 6 * j - 5, changed[bid] or raws[j]
+  local g, d, v, h, p, rest = string.match(raw or '', '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|(.+)$')
+  if not raw then
+    out[j] = {'GONE'}
+  elseif not g then
+    out[j] = {'CORRUPT'}
+  elseif g == 'E' or g == 'P' then
+    out[j] = {'HAVE', p, g, tonumber(h)}
+  elseif g ~= 'A' or d ~= ARGV[q + 1] then
+    out[j] = {'SUPERSEDED'}
+  else
+    h = math.max(tonumber(h), tonumber(ARGV[q + 4]))
+    changed[bid] = 'E|' .. d .. '|' .. v .. '|' .. h .. '|' .. ARGV[q + 2] .. '|' .. rest
+    written[#written + 1] = bid
+    written[#written + 1] = changed[bid]
+    fresh[#fresh + 1] = j
+    out[j] = h
+  end
+end
+if #written > 0 then R('HSET', KEYS[1], unpack(written)) end
+for _, j in ipairs(fresh) do
+  local q = 6 * j - 5
+  R('SET', KEYS[1 + j], ARGV[q] .. ' ' .. ARGV[q + 3], 'PX', ARGV[q + 5])
+end
+return out

@@ -1,0 +1,159 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission/redis/resp"
+)
+
+// wire is a connection of the hot path. A script and the WAIT for it leave in
+// one write, and the script's reply is read first: refusals are answered then,
+// and after an error WAIT's reply, which would say yes for nothing, is thrown
+// away (protocol.md 1.1). go-redis finds the primary, dials and brings the
+// options; only the talking is ours.
+type wire struct {
+	conn net.Conn
+	out  resp.Writer
+	in   *resp.Reader
+
+	// owed: the reply to a WAIT is still to come, and is read before the next one.
+	owed bool
+	// late: the last script had no winners. WAIT then follows the next script only
+	// when it has some: in a sold-out storm nobody asks the replicas anything.
+	late bool
+	// doubtful: a WAIT was short. The server may be a primary that is one no more,
+	// so the next script looks for the primary again.
+	doubtful bool
+}
+
+// ask is WAIT's arguments; no replicas, no WAIT.
+type ask struct {
+	replicas int
+	timeout  time.Duration
+}
+
+func (s *Store) ask() ask { return ask{s.cfg.Replicas, s.cfg.WaitTimeout} }
+
+// dialWire opens a connection to the primary that the node stands for.
+func dialWire(ctx context.Context, node *goredis.Client) (*wire, error) {
+	opt := node.Options()
+	conn, err := opt.Dialer(ctx, "tcp", opt.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("redis: connect to the primary: %w", err)
+	}
+	w := &wire{conn: conn, in: resp.NewReader(conn)}
+	if err := w.login(ctx, opt); err != nil {
+		_ = conn.Close() // never used
+		return nil, fmt.Errorf("redis: log in: %w", err)
+	}
+	return w, nil
+}
+
+func (w *wire) login(ctx context.Context, opt *goredis.Options) error {
+	if opt.Password == "" {
+		return nil
+	}
+	if err := w.limit(ctx, opt.ReadTimeout); err != nil {
+		return err
+	}
+	w.out.Reset()
+	if opt.Username == "" {
+		w.out.Command(2)
+		w.out.String("AUTH")
+	} else {
+		w.out.Command(3)
+		w.out.String("AUTH")
+		w.out.String(opt.Username)
+	}
+	w.out.String(opt.Password)
+	_, err := w.exchange()
+	return err
+}
+
+// limit bounds what follows by the context's deadline and by longest.
+func (w *wire) limit(ctx context.Context, longest time.Duration) error {
+	end := time.Now().Add(longest)
+	if d, ok := ctx.Deadline(); ok && d.Before(end) {
+		end = d
+	}
+	return w.conn.SetDeadline(end)
+}
+
+func (w *wire) exchange() ([]resp.Value, error) {
+	if _, err := w.conn.Write(w.out.Bytes()); err != nil {
+		return nil, err
+	}
+	if w.owed {
+		w.owed = false
+		if _, err := w.in.Next(); err != nil && !isReply(err) {
+			return nil, err
+		}
+	}
+	return w.in.Next()
+}
+
+// script runs sc with the parts (keys and arguments) that pack adds, once more by
+// its source where the server doesn't know it. The reply is valid until the wire
+// is used again. With an ask, the question is under way when script returns.
+func (w *wire) script(sc *script, keys, args int, pack func(*resp.Writer), a ask) ([]resp.Value, error) {
+	reply, err := w.try("EVALSHA", sc.sha, keys, args, pack, a)
+	if hasPrefix(err, "NOSCRIPT") {
+		reply, err = w.try("EVAL", sc.source, keys, args, pack, a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("redis: %s: %w", sc.name, err)
+	}
+	return reply, nil
+}
+
+func (w *wire) try(command, body string, keys, args int, pack func(*resp.Writer), a ask) ([]resp.Value, error) {
+	w.out.Reset()
+	w.out.Command(3 + keys + args)
+	w.out.String(command)
+	w.out.String(body)
+	w.out.Int(int64(keys))
+	pack(&w.out)
+	asking := a.replicas > 0 && !w.late
+	if asking {
+		w.packAsk(a)
+	}
+	reply, err := w.exchange()
+	w.owed = asking && (err == nil || isReply(err))
+	return reply, err
+}
+
+func (w *wire) packAsk(a ask) {
+	w.out.Command(3)
+	w.out.String("WAIT")
+	w.out.Int(int64(a.replicas))
+	w.out.Int(a.timeout.Milliseconds())
+}
+
+// acknowledged says whether every required replica has what the last script on
+// this wire wrote.
+func (w *wire) acknowledged(a ask) (bool, error) {
+	if a.replicas == 0 {
+		return true, nil
+	}
+	if !w.owed {
+		w.out.Reset()
+		w.packAsk(a)
+		if _, err := w.conn.Write(w.out.Bytes()); err != nil {
+			return false, fmt.Errorf("redis: wait: %w", err)
+		}
+	}
+	w.owed = false
+	reply, err := w.in.Next()
+	if err != nil {
+		return false, fmt.Errorf("redis: wait: %w", err)
+	}
+	if reply[0].Kind != resp.Int {
+		return false, malformed("wait answered no number")
+	}
+	return reply[0].Int >= int64(a.replicas), nil
+}
