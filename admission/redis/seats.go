@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -44,6 +45,7 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 	}
 	k := saleKeys(sale)
 	var m admission.SeatMap
+	var missing error
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
 		p := c.TxPipeline()
 		now := p.Time(ctx)
@@ -54,6 +56,10 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 			return err
 		}
 		gen, version, err := parseSeatVersion(cfg.Val())
+		if errors.Is(err, admission.ErrNotFound) {
+			missing = err // an answer: nothing to try again
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -61,7 +67,7 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 		m.Holders, err = parseHolders(flat.Val(), levels)
 		return err
 	})
-	return m, err
+	return m, errors.Join(missing, err)
 }
 
 // parseHolders keeps the records of seated levels.
