@@ -34,6 +34,7 @@ const (
 	LevelFull                        // not enough free seats in the level
 	SoldOut                          // the sale's total cap is reached
 	BadArgument                      // refused before anything was read
+	HoldGone                         // the soft hold is not there any more, or its deadline has passed
 )
 
 var outcomeNames = map[Outcome]string{
@@ -42,6 +43,7 @@ var outcomeNames = map[Outcome]string{
 	UnknownCode: "unknown_code", EmailMismatch: "email_mismatch", NotAllowed: "not_allowed",
 	Closed: "closed", UnknownLevel: "unknown_level", Corrupt: "corrupt", Taken: "taken",
 	LevelFull: "level_full", SoldOut: "sold_out", BadArgument: "bad_argument",
+	HoldGone: "hold_gone",
 }
 
 // String returns the outcome's name as metrics and logs use it.
