@@ -89,6 +89,18 @@ var acts = map[string]act{
 	},
 		func(o *oracle, _ ledger.Booking, payment string) bool { return o.unresolved(payment) },
 		func(o *oracle, b ledger.Booking, payment string) { o.resolve(payment, b.ID, ledger.Review) }},
+	"accept": {ledger.Held, func(b ledger.Booking, c ledger.Capture) (ledger.Transition, error) {
+		p := ledger.PaymentRecord{Key: c.Key, Sale: b.Sale, BookingID: b.ID, Resolution: ledger.Review}
+		return ledger.AcceptReviewed(b, p, "operator:ann", "enough", start)
+	},
+		func(o *oracle, b ledger.Booking, payment string) bool {
+			return o.states[b.ID] == ledger.Held && o.payments[payment] == ledger.Review && o.payee[payment] == b.ID
+		},
+		func(o *oracle, b ledger.Booking, payment string) {
+			o.take(b, ledger.Paid)
+			o.paidBy[b.ID] = payment
+			o.resolve(payment, b.ID, ledger.Applied)
+		}},
 	"expire": {ledger.Held, func(b ledger.Booking, _ ledger.Capture) (ledger.Transition, error) {
 		return ledger.Expire(b, b.HoldUntil, "reaper", start)
 	}, is(ledger.Held), becomes(ledger.Released)},

@@ -50,6 +50,7 @@ const (
 	ReasonReadmitRefused  Reason = "readmit_refused"       // T2': Redis would not have it
 	ReasonLateAbandoned   Reason = "late_abandoned"        // a late re-admission lost its arbitration
 	ReasonExtended        Reason = "extended"
+	ReasonAccepted        Reason = "review_accepted" // an operator took a reviewed payment as it is
 )
 
 // Unanswered reports whether the candidate was never told of the booking.
@@ -118,7 +119,8 @@ type Booking struct {
 	Actor                      Actor
 	UndoOwed                   bool   // Redis may still hold the seats (T5 clears it)
 	Successor                  string // the booking that a late payment got
-	ReleaseAsks                int    // how often the release gate heard "unknown" (at most 5)
+	ReleaseAsks                int    // how often the release gate has put the hold off (at most 5)
+	Paying                     bool   // the commit gate was passed: an execute may have been called (protocol.md 2.2.4)
 	History                    []Change
 }
 

@@ -143,7 +143,8 @@ func AskAgain(b Booking, until time.Time, actor Actor, now time.Time) (Transitio
 }
 
 // Commit is the commit gate of protocol.md 2.2.4: the hold is stretched and
-// the payment named before money moves. Only a held booking passes. The hold
+// the payment named before money moves, and that it may have moved is marked
+// for good (Paying). Only a held booking passes. The hold
 // never gets shorter (case B21): if somebody extended it beyond until since b
 // was read, the condition fails with a booking that is still HELD; build it
 // again from that one.
@@ -155,7 +156,7 @@ func Commit(b Booking, k PaymentKey, until time.Time, now time.Time) (Transition
 		until = b.HoldUntil
 	}
 	return Transition{Name: T7Extend, At: Instant(now), Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Held, To: Held,
-		HeldUntil: Instant(until), HoldUntil: Instant(until), Payment: k}}, nil
+		HeldUntil: Instant(until), HoldUntil: Instant(until), Payment: k, Paying: true}}, nil
 }
 
 // Cancel is T8: an operator cancels a paid booking, and its payment is due for

@@ -27,6 +27,23 @@ func RefundReviewed(p PaymentRecord, why string, now time.Time) Transition {
 		When: InReview, Resolution: Refund, Refund: RefundDue, Reason: why}}
 }
 
+// AcceptReviewed is an operator's decision that a reviewed payment pays its
+// booking as it is: T2 for money that differs (protocol.md 2.2.6, "operators
+// decide"). Only a booking that is still held can be paid so; the payment of any
+// other one can only go back (RefundReviewed). One of the two decisions wins,
+// by the condition on P.
+func AcceptReviewed(b Booking, p PaymentRecord, actor Actor, why string, now time.Time) (Transition, error) {
+	if b.State != Held || p.Resolution != Review || p.BookingID != b.ID {
+		return Transition{}, &TransitionError{b.ID, b.State, TAccept}
+	}
+	return Transition{
+		Name: TAccept, At: Instant(now),
+		Update: &BookingChange{ID: b.ID, Sale: b.Sale, From: Held, To: Paid, PaidAt: Instant(now), Payment: p.Key,
+			Append: true, Reason: ReasonAccepted, Actor: actor},
+		Payment: &PaymentChange{Key: p.Key, Sale: p.Sale, BookingID: b.ID, When: OwnInReview, Resolution: Applied, Reason: why},
+	}, nil
+}
+
 // RefundNext is T6: DUE to SENT, or SENT to DONE. Repeated, or overtaken by
 // another sweep, its condition fails and Found.Payment.Refund is at that step
 // or beyond: go on from there.

@@ -41,6 +41,7 @@ func (c BookingChange) Apply(b Booking, at time.Time) Booking {
 	}
 	b.UndoOwed = (b.UndoOwed || c.SetUndo) && !c.ClearUndo
 	b.ReleaseAsks += c.ReleaseAsks
+	b.Paying = b.Paying || c.Paying
 	if c.Append {
 		b.Reason, b.Actor = c.Reason, c.Actor
 		b.History = append(b.History, c.Entry(at))
@@ -73,6 +74,8 @@ func (c PaymentChange) Allows(p *PaymentRecord) bool {
 		return p != nil && p.Resolution == Refund && p.Refund == c.FromRefund
 	case InReview:
 		return p != nil && p.Resolution == Review
+	case OwnInReview:
+		return p != nil && p.BookingID == c.BookingID && p.Resolution == Review
 	}
 	return false
 }

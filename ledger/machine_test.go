@@ -60,6 +60,10 @@ var constructors = []struct {
 	{ledger.T7Extend, []ledger.State{ledger.Held}, func(b ledger.Booking) (ledger.Transition, error) {
 		return ledger.Commit(b, b.Payment, start, start)
 	}},
+	{ledger.TAccept, []ledger.State{ledger.Held}, func(b ledger.Booking) (ledger.Transition, error) {
+		p := ledger.PaymentRecord{Key: b.Payment, Sale: b.Sale, BookingID: b.ID, Resolution: ledger.Review}
+		return ledger.AcceptReviewed(b, p, "operator:ann", "enough", start)
+	}},
 	{ledger.T8Cancel, []ledger.State{ledger.Paid}, func(b ledger.Booking) (ledger.Transition, error) {
 		return ledger.Cancel(b, "operator:ann", start)
 	}},

@@ -26,6 +26,7 @@ const (
 	TSecond      Name = "second-payment"
 	TReleaseAsk  Name = "release-ask"
 	TRefundReset Name = "review-refund" // an operator decides that a Review is refunded
+	TAccept      Name = "review-accept" // an operator decides that a Review pays its booking
 )
 
 // Transition is one atomic conditional write. All of its parts happen or none.
@@ -62,6 +63,7 @@ type BookingChange struct {
 	SetUndo     bool
 	ClearUndo   bool
 	ReleaseAsks int  // added
+	Paying      bool // set if true, and never cleared
 	Append      bool // append to the history and set reason, actor (state changes and extensions do)
 	Reason      Reason
 	Actor       Actor
@@ -82,6 +84,7 @@ const (
 	OwnApplied                                  // ours and APPLIED
 	RefundIs                                    // REFUND at step FromRefund
 	InReview                                    // REVIEW
+	OwnInReview                                 // ours and REVIEW
 )
 
 // PaymentChange changes one P item.

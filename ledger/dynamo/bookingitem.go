@@ -51,6 +51,7 @@ func readBooking(it item) (ledger.Booking, error) {
 		AdmittedAt: r.time("admitted_at"), HoldUntil: r.time("hold_until"), PaidAt: r.time("paid_at"), ReleasedAt: r.time("released_at"),
 		Reason: ledger.Reason(r.str("reason")), Actor: ledger.Actor(r.str("actor")),
 		UndoOwed: r.num("undo") != 0, Successor: r.str("successor"), ReleaseAsks: int(r.num("release_asks")),
+		Paying: r.num("paying") != 0,
 	}
 	b.Price.AmountMinor, b.Price.Currency = r.num("amount_minor"), r.str("currency")
 	r.each("seats", func(s *reader) {

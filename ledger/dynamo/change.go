@@ -31,6 +31,9 @@ func bookingUpdate(c ledger.BookingChange, t ledger.Transition) *expression {
 	if c.ReleaseAsks != 0 {
 		e.add("release_asks", c.ReleaseAsks)
 	}
+	if c.Paying {
+		e.set("paying", num(1))
+	}
 	if c.Append {
 		e.set("reason", str(string(c.Reason)))
 		e.set("actor", str(string(c.Actor)))
@@ -111,6 +114,8 @@ func paymentCondition(e *expression, c ledger.PaymentChange) string {
 		return both(e.equal("res", string(ledger.Refund)), e.equal("refund", string(c.FromRefund)))
 	case ledger.InReview:
 		return e.equal("res", string(ledger.Review))
+	case ledger.OwnInReview:
+		return both(e.equal("bid", c.BookingID), e.equal("res", string(ledger.Review)))
 	}
 	// No condition that is known: one that never holds, as PaymentChange.Allows.
 	return both(e.absent(PartitionKey), "attribute_exists("+e.name(PartitionKey)+")")

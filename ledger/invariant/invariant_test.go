@@ -204,6 +204,20 @@ var damages = []struct {
 }
 
 // Not at rest, what is under way is no violation.
+// Money that differs from its booking is a violation unless an operator took it
+// as it is.
+func TestAcceptedReviewMayDiffer(t *testing.T) {
+	for reason, want := range map[ledger.Reason]int{ledger.ReasonCaptured: 1, ledger.ReasonAccepted: 0} {
+		s := sound()
+		edit(&s, "p", func(b *ledger.Booking) { b.Reason = reason })
+		repay(&s, "pp", func(p *ledger.PaymentRecord) { p.AmountMinor = 99 })
+		s.Captured[0].AmountMinor = 99
+		if got := invariant.PayOnce(s); len(got) != want {
+			t.Errorf("%s: %+v", reason, got)
+		}
+	}
+}
+
 func TestWorkUnderWayIsNoViolation(t *testing.T) {
 	s := sound()
 	edit(&s, "r", func(b *ledger.Booking) { b.UndoOwed = true })

@@ -46,7 +46,7 @@ func resolved(r *report, s Snapshot, p ledger.PaymentRecord) {
 		if b.State != ledger.Paid || b.Payment != p.Key {
 			r.add(p.Key.String(), "it is applied to booking %s, which is %s by payment %s", p.BookingID, standing(s, p.BookingID), or(b.Payment.String(), "none"))
 		}
-		if b.State == ledger.Paid && (b.Price.AmountMinor != p.AmountMinor || b.Price.Currency != p.Currency) {
+		if b.State == ledger.Paid && b.Reason != ledger.ReasonAccepted && (b.Price.AmountMinor != p.AmountMinor || b.Price.Currency != p.Currency) {
 			r.add(p.Key.String(), "it is applied with %d %s, its booking costs %d %s", p.AmountMinor, p.Currency, b.Price.AmountMinor, b.Price.Currency)
 		}
 		if p.Refund != ledger.NoRefund {

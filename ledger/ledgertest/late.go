@@ -71,6 +71,18 @@ var lateTests = []suiteTest{
 	}},
 }
 
+// reviewed is the payment of b, held, in review for being too small.
+func (w *world) reviewed(b ledger.Booking) ledger.PaymentRecord {
+	w.Helper()
+	w.in(ledger.Held, b)
+	short := capture(b)
+	short.AmountMinor = 1
+	w.done(ledger.Flag(b, short, "amount differs", w.now), nil)
+	p, err := w.store.Payment(w.ctx, b.Payment)
+	w.equal(err, nil)
+	return p
+}
+
 // moneyTests: refunds are driven to the end, and only T8 undoes APPLIED.
 var moneyTests = []suiteTest{
 	{"refund goes DUE, SENT, DONE", func(w *world) {
@@ -91,14 +103,41 @@ var moneyTests = []suiteTest{
 	}},
 	{"an operator sends a reviewed payment back", func(w *world) {
 		b := booking(1)
-		w.in(ledger.Held, b)
-		short := capture(b)
-		short.AmountMinor = 1
-		w.done(ledger.Flag(b, short, "amount differs", w.now), nil)
-		p, _ := w.store.Payment(w.ctx, b.Payment)
+		p := w.reviewed(b)
 		w.done(ledger.RefundReviewed(p, "not enough", w.now), nil)
 		w.refused(ledger.RefundReviewed(p, "again", w.now), nil)
 		w.equal(w.lists(start).Refunds[0], b.Payment.String())
+		w.same()
+	}},
+	{"an operator accepts a reviewed payment", func(w *world) {
+		b := booking(1)
+		p := w.reviewed(b)
+		w.done(ledger.AcceptReviewed(as(b, ledger.Held), p, "operator:ann", "enough", w.now))
+		w.refused(ledger.AcceptReviewed(as(b, ledger.Held), p, "operator:ann", "again", w.now))
+		w.refused(ledger.RefundReviewed(p, "after all", w.now), nil)
+		w.refused(ledger.Expire(as(b, ledger.Held), b.HoldUntil, "reaper", w.now))
+		got, err := w.store.Payment(w.ctx, b.Payment)
+		w.equal(err, nil)
+		w.equal(got.Resolution, ledger.Applied)
+		w.equal(got.AmountMinor, int64(1))
+		w.equal(got.Reason, "enough")
+		w.same()
+		w.done(ledger.Cancel(as(b, ledger.Paid), "operator:ann", w.now)) // what goes back is what came
+		w.same()
+	}},
+	{"a reviewed payment that goes back pays nobody", func(w *world) {
+		b := booking(1)
+		p := w.reviewed(b)
+		w.done(ledger.RefundReviewed(p, "not enough", w.now), nil)
+		w.refused(ledger.AcceptReviewed(as(b, ledger.Held), p, "operator:ann", "enough", w.now))
+		w.same()
+	}},
+	{"a reviewed payment pays only the booking it is of", func(w *world) {
+		b, other := booking(1), booking(2)
+		p := w.reviewed(b)
+		w.in(ledger.Held, other)
+		p.BookingID = other.ID
+		w.refused(ledger.AcceptReviewed(as(other, ledger.Held), p, "operator:ann", "enough", w.now))
 		w.same()
 	}},
 	{"an applied payment is never refunded but by T8", func(w *world) {

@@ -94,6 +94,10 @@ var steps = []step{
 	{"commit gate", []string{"held"}, func(b ledger.Booking, now time.Time) (ledger.Transition, error) {
 		return ledger.Commit(as(b, ledger.Held), ledger.PaymentKey{Gateway: "sandbox", ID: "other"}, b.HoldUntil.Add(3*time.Minute), now)
 	}},
+	{"review-accept, nothing in review", nil, func(b ledger.Booking, now time.Time) (ledger.Transition, error) {
+		p := ledger.PaymentRecord{Key: b.Payment, Sale: b.Sale, BookingID: b.ID, Resolution: ledger.Review}
+		return ledger.AcceptReviewed(as(b, ledger.Held), p, "operator:ann", "enough", now)
+	}},
 	{"T8", []string{"paid"}, func(b ledger.Booking, now time.Time) (ledger.Transition, error) {
 		return ledger.Cancel(as(b, ledger.Paid), "operator:ann", now)
 	}},
