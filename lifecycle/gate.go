@@ -60,9 +60,10 @@ const gateGuardFor = 30 * time.Second
 //     that the money is taken for a booking just released: a late payment,
 //     which ends as a seat or a refund (3.7). The ledger's conditions, not the
 //     guard, carry the safety.
-//   - "Approved" counts as unpaid for T3 (the hold is over and only we could
-//     have taken the money), but an owner's or operator's release is postponed:
-//     the customer has just agreed to pay and the worker is about to execute.
+//   - "Approved" counts as unpaid (only we could have taken the money), but a
+//     release is postponed: the customer has just agreed to pay and a worker is
+//     about to execute. A due hold is put off a few times and the worker reminded
+//     (see Expire); an owner or operator may try again.
 func (s *Steps) Gate(ctx context.Context, sale string, key ledger.PaymentKey) (GateAnswer, error) {
 	ans, done, err := s.gate(ctx, sale, "release-gate", key)
 	done()
@@ -81,6 +82,7 @@ func (s *Steps) gate(ctx context.Context, sale, holder string, key ledger.Paymen
 		return GateAnswer{}, done, fmt.Errorf("gateway %q of payment %s: %w", key.Gateway, key.ID, ErrUnknownGateway)
 	}
 	if gw.Moves() == payment.MovesOnExecute {
+		taken := s.Now()
 		granted, err := s.Guard.AcquireExecute(ctx, sale, key.String(), holder, gateGuardFor)
 		if err != nil {
 			return unknown(payment.Payment{}, fmt.Errorf("lifecycle: take the execute guard: %w", err)), done, nil
@@ -88,7 +90,11 @@ func (s *Steps) gate(ctx context.Context, sale, holder string, key ledger.Paymen
 		if !granted {
 			return unknown(payment.Payment{}, errors.New("lifecycle: an execute of this payment is under way")), done, nil
 		}
-		done = func() { s.releaseGuard(ctx, sale, key, holder) }
+		done = func() {
+			if s.Now().Sub(taken) < gateGuardFor { // else it ran out, and a worker of this booking may have it
+				s.releaseGuard(ctx, sale, key, holder)
+			}
+		}
 	}
 	return askGate(ctx, gw, key.ID), done, nil
 }

@@ -106,8 +106,9 @@ func (s *Steps) ReleaseUnheld(ctx context.Context, b ledger.Booking, why ledger.
 // Expire is the reaper's release of a hold that ended at or before cut: the
 // release gate, T3, S2, T5 (protocol.md 3.8.2). While the gateway can't say,
 // the hold is put off by the sale's GateExtend, five times at most; after that
-// every call alarms and the hold stays (protocol.md 2.2.5). Safe to call again
-// and by any number at once.
+// every call alarms and the hold stays (protocol.md 2.2.5). It is put off as
+// often for a customer who has agreed to pay and whose money nobody has taken
+// yet (see remind). Safe to call again and by any number at once.
 func (s *Steps) Expire(ctx context.Context, bookingID string, cut time.Time) (ReleaseOutcome, error) {
 	b, err := s.Store.Booking(ctx, bookingID)
 	if err != nil {
@@ -126,6 +127,9 @@ func (s *Steps) Expire(ctx context.Context, bookingID string, cut time.Time) (Re
 	}
 	if ans.Verdict == GateUnknown {
 		return Postponed, s.putOff(ctx, b, ans.Cause)
+	}
+	if ans.Payment.Status == payment.StatusApproved && !b.Paying && b.ReleaseAsks < sale.GateExtendTimes {
+		return Postponed, s.remind(ctx, b)
 	}
 	if out, err := s.passed(ctx, b, ans, askedByReaper); out != 0 || err != nil {
 		return out, err
@@ -200,27 +204,6 @@ func (s *Steps) settled(ctx context.Context, b ledger.Booking) (ReleaseOutcome, 
 		return AlreadyReleased, s.GiveBackOrOwe(ctx, b)
 	}
 	return AlreadyReleased, nil
-}
-
-// putOff asks again later, or pages (protocol.md 2.2.5).
-func (s *Steps) putOff(ctx context.Context, b ledger.Booking, cause error) error {
-	if b.ReleaseAsks >= sale.GateExtendTimes {
-		s.Alarm(Alarm{AlarmGateUnknown, b.Sale, b.ID, fmt.Sprintf("asked %d times: %v", b.ReleaseAsks, cause)})
-		return nil
-	}
-	c, err := s.Controls.Control(ctx, b.Sale)
-	if err != nil {
-		return fmt.Errorf("lifecycle: read the control item of sale %s: %w", b.Sale, err)
-	}
-	t, err := ledger.AskAgain(b, s.Now().Add(c.Plan.Ages.GateExtend), actorReaper, s.Now())
-	if err != nil {
-		return err
-	}
-	var condition *ledger.ConditionError
-	if err := s.Write(ctx, t); err != nil && !errors.As(err, &condition) {
-		return fmt.Errorf("lifecycle: put off the hold of booking %s: %w", b.ID, err)
-	}
-	return nil // a failed condition: somebody else put it off or ended it
 }
 
 // askedByOf names who asked the gateway, for the event.

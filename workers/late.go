@@ -31,7 +31,7 @@ func (w *walk) late(ctx context.Context, b ledger.Booking, m money) error {
 		return w.refundLate(ctx, b, m, "released before its seats were known")
 	}
 	nb := readmission(b, m) // 2
-	back, refusal, err := w.admit(ctx, nb, len(b.Seats), "", "")
+	back, refusal, err := w.admit(ctx, nb, len(b.Seats), "")
 	switch {
 	case errors.Is(err, errDead):
 		return w.lateDead(ctx, b, nb, m, err)

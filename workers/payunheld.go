@@ -58,7 +58,7 @@ func (w *walk) payUnheld(ctx context.Context, bookingID string, m money) (again 
 // admitUnheld admits a booking that only its payment proves. An id that was
 // undone lately can't come back; the payment then is a late one (3.7).
 func (w *walk) admitUnheld(ctx context.Context, ev evidence) (ledger.Booking, refusal, error) {
-	b, why, err := w.admit(ctx, ev.booking, ev.count, admission.ProvenRoster, ev.booking.EmailHash)
+	b, why, err := w.admit(ctx, ev.booking, ev.count, admission.ProvenRoster)
 	if errors.Is(err, errDead) {
 		return b, refusal("not re-admitted: dead"), nil
 	}

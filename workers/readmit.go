@@ -36,15 +36,17 @@ func (w *walk) lookOrAdmit(ctx context.Context, b ledger.Booking) (ledger.Bookin
 	if !errors.Is(err, admission.ErrNotFound) {
 		return b, "", fmt.Errorf("workers: look for booking %s in Redis: %w", b.ID, err)
 	}
-	return w.admit(ctx, b, len(b.Seats), admission.ProvenRoster, b.EmailHash)
+	return w.admit(ctx, b, len(b.Seats), admission.ProvenRoster)
 }
 
 // admit is S1 + WAIT for a booking that is not driven by a request. It has no
-// idempotency key: the booking id is the key.
-func (w *walk) admit(ctx context.Context, b ledger.Booking, count int, roster, emailHash string) (ledger.Booking, refusal, error) {
+// idempotency key: the booking id is the key. The e-mail hash goes into the
+// record, so that the candidate's next request is known as the same person's;
+// it refuses nobody here (protocol.md 3.4).
+func (w *walk) admit(ctx context.Context, b ledger.Booking, count int, roster string) (ledger.Booking, refusal, error) {
 	req := admission.Request{
 		Sale: b.Sale, BookingID: b.ID, Candidate: b.Candidate, Level: b.Level, Gen: w.control.Gen,
-		InputHash: b.InputHash, RosterVersion: roster, EmailHash: emailHash,
+		InputHash: b.InputHash, RosterVersion: roster, EmailHash: b.EmailHash,
 		AmountMinor: b.Price.AmountMinor, Currency: b.Price.Currency, Count: count,
 	}
 	if l, ok := w.control.Plan.Level(b.Level); ok && l.Kind == sale.KindSeated {
@@ -59,6 +61,10 @@ func (w *walk) admit(ctx context.Context, b ledger.Booking, count int, roster, e
 		if a.Outcome == admission.Admitted || a.Outcome == admission.Replayed {
 			back, err := w.pin(ctx, b, a.Driver)
 			return back, "", err
+		}
+		if a.Outcome == admission.EmailMismatch && req.EmailHash != "" {
+			req.EmailHash = "" // the roster has another one now; whoever has paid is no stranger
+			continue
 		}
 		if a.Outcome == admission.Duplicate {
 			freed, err := w.freeOld(ctx, a.BookingID)

@@ -3,15 +3,17 @@ package admissiontest
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/sale"
 )
 
 // maxSeats is the most seats of one booking.
 const maxSeats = 10
 
 // Admit is S1 + WAIT; a short acknowledgement is undone at once (protocol.md
-// 3.5 step 2).
+// 3.5 step 2), unless the booking id is not the caller's alone.
 func (r *Redis) Admit(ctx context.Context, q admission.Request) (a admission.Answer, err error) {
 	err = r.do(ctx, "Admit", func(f Fault) error {
 		r.script(q.Sale, true, func(s *saleState, ms int64) { a = s.admit(q, ms) })
@@ -24,7 +26,7 @@ func (r *Redis) Admit(ctx context.Context, q admission.Request) (a admission.Ans
 		if r.wait(f) {
 			return nil
 		}
-		if f == ShortWait {
+		if f == ShortWait && !shared(q) {
 			r.script(q.Sale, true, func(s *saleState, ms int64) {
 				s.undo(admission.Undo{BookingID: q.BookingID, Mode: admission.UndoQuick, Driver: a.Driver}, ms)
 			})
@@ -36,6 +38,12 @@ func (r *Redis) Admit(ctx context.Context, q admission.Request) (a admission.Ans
 		return admission.Answer{}, err
 	}
 	return a, nil
+}
+
+// shared is the adapter's rule: two workers on one message derive the same id,
+// so nobody may undo it without the ledger (protocol.md 3.6, 3.7).
+func shared(q admission.Request) bool {
+	return q.RosterVersion == admission.ProvenRoster || strings.HasPrefix(q.BookingID, sale.LateBookingID(""))
 }
 
 // admit is S1, check by check in the script's order.

@@ -10,7 +10,7 @@ const (
 	NoFault    Fault = iota
 	FailBefore       // ErrFailed, and nothing is done
 	LoseAnswer       // everything is done, but the caller gets ErrAnswerLost; nothing is undone
-	ShortWait        // the replicas do not acknowledge; an admission is undone at once
+	ShortWait        // the replicas do not acknowledge; an admission of one driver is undone at once
 	GhostWait        // the same, but the undo of an admission fails too: a ghost stays pending
 )
 

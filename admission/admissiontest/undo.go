@@ -85,7 +85,8 @@ func (r *Redis) Settle(ctx context.Context, sale, bookingID, candidate string, p
 func (r *Redis) Attach(ctx context.Context, q admission.Attachment) (a admission.AttachAnswer, err error) {
 	err = r.do(ctx, "Attach", func(f Fault) error {
 		r.script(q.Sale, true, func(s *saleState, ms int64) { a = s.attach(q, ms) })
-		if q.Acknowledge && a.Outcome == admission.Attached && !r.wait(f) {
+		attached := a.Outcome == admission.Attached || a.Outcome == admission.AlreadyAttached
+		if q.Acknowledge && attached && !r.wait(f) {
 			return admission.ErrUnacknowledged
 		}
 		return nil
