@@ -129,20 +129,21 @@ func group(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usage(cmd, "%s has no command %q; did you mean %q?", cmd.CommandPath(), args[0], near[0])
+		return usage(cmd, "there is no command %q; did you mean %q?", args[0], near[0])
 	}
-	return usage(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
+	return usage(cmd, "there is no command %q", args[0])
 }
 
 // exactly wants these arguments, by their names.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return usage(cmd, "%s: %s is missing", cmd.CommandPath(), names[len(args)])
+			return usage(cmd, "%s is missing", names[len(args)])
 		}
 		if len(args) > len(names) {
-			return usage(cmd, "%s: %q is one argument too many", cmd.CommandPath(), args[len(names)])
+			return usage(cmd, "%q is one argument too many", args[len(names)])
 		}
 		return nil
 	}

@@ -49,7 +49,7 @@ func (p *progress) show(what string, done, total int) {
 	p.last = now
 	rate := float64(done) / max(now.Sub(p.began).Seconds(), 0.001)
 	if !p.terminal {
-		fmt.Fprintf(p.out, "%s: %s, %d%s\n", p.label, what, done, of(total))
+		fmt.Fprintf(p.out, "%s: %s%s\n", p.label, what, count(done, total))
 		return
 	}
 	p.drawn = true
@@ -61,6 +61,14 @@ func (p *progress) end() {
 	if p.drawn {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
+}
+
+// count is nothing where nothing is counted.
+func count(done, total int) string {
+	if done == 0 && total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d%s", done, of(total))
 }
 
 func of(total int) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,10 +13,15 @@ import (
 )
 
 // table writes aligned columns; numbers are set right by the caller's format.
-type table struct{ w *tabwriter.Writer }
+type table struct {
+	out  io.Writer
+	text *bytes.Buffer
+	w    *tabwriter.Writer
+}
 
 func newTable(out io.Writer, head ...string) *table {
-	t := &table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
+	text := &bytes.Buffer{}
+	t := &table{out, text, tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)}
 	if len(head) > 0 {
 		t.row(toAny(head)...)
 	}
@@ -38,7 +44,18 @@ func (t *table) row(cells ...any) {
 	fmt.Fprintln(t.w, strings.Join(texts, "\t"))
 }
 
-func (t *table) end() error { return t.w.Flush() }
+// end writes the table, without the spaces that pad empty cells at line ends.
+func (t *table) end() error {
+	if err := t.w.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(t.text.String()) {
+		if _, err := io.WriteString(t.out, strings.TrimRight(line, " \n")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func writeJSON(out io.Writer, doc any) error {
 	enc := json.NewEncoder(out)
@@ -75,8 +92,10 @@ func about(d time.Duration) string {
 		return d.Round(time.Millisecond).String()
 	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
-	case d < 24*time.Hour:
+	case d < time.Hour:
 		return d.Round(time.Second).String()
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 	}
-	return fmt.Sprintf("%dd%s", int(d/(24*time.Hour)), (d % (24 * time.Hour)).Round(time.Minute).String())
+	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
 }

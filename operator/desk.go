@@ -83,7 +83,7 @@ func (d *Desk) log() *slog.Logger {
 func (d *Desk) control(ctx context.Context, saleID string) (ledger.Control, error) {
 	c, err := d.Store.Control(ctx, saleID)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return c, fmt.Errorf("%w: %w", refuse(CodeUnknownSale, nil, "there is no sale %q: apply its sale file first", saleID), err)
+		return c, refuse(CodeUnknownSale, nil, "there is no sale %q: apply its sale file first", saleID).because(err)
 	}
 	if err != nil {
 		return c, fmt.Errorf("operator: read the control item of sale %s: %w", saleID, err)

@@ -117,7 +117,7 @@ func (d *Desk) Booking(ctx context.Context, bookingID string) (ledger.Booking, e
 		}
 		return lifecycle.BookingFromRecord(id, r), nil
 	}
-	return b, fmt.Errorf("%w: %w", refuse(CodeUnknownBooking, nil, "there is no booking %q", bookingID), ledger.ErrNotFound)
+	return b, refuse(CodeUnknownBooking, nil, "there is no booking %q", bookingID).because(ledger.ErrNotFound)
 }
 
 // ReleaseHold gives one held booking back, after asking the gateway: a payment
@@ -152,7 +152,7 @@ func (d *Desk) CancelPaid(ctx context.Context, bookingID string, by By) error {
 	}
 	switch b.State {
 	case ledger.None, ledger.Held:
-		return fmt.Errorf("%w: %w", refuse(CodeNotPaid, nil, "booking %s is held, not paid: release it", bookingID), lifecycle.ErrNotPaid)
+		return refuse(CodeNotPaid, nil, "booking %s is held, not paid: release it", bookingID).because(lifecycle.ErrNotPaid)
 	case ledger.Paid:
 		if err := d.note(ctx, b.Sale, by, "cancel "+bookingID, "paid", "cancelled, refund due"); err != nil {
 			return err

@@ -38,6 +38,7 @@ type RefusedError struct {
 	Kind    Code
 	Reasons []string       // for people, each with what to do; at least one
 	Figures map[string]int // the numbers that show it
+	cause   error          // what it is in the words of the room below; nil: nothing
 }
 
 // Error is the reasons, one a line where there are several.
@@ -47,6 +48,9 @@ func (e *RefusedError) Error() string {
 	}
 	return fmt.Sprintf("%d reasons against it:\n  %s", len(e.Reasons), strings.Join(e.Reasons, "\n  "))
 }
+
+// Unwrap is the error of the room below, such as ledger.ErrNotFound.
+func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Code is the stable word, for machines.
 func (e *RefusedError) Code() string { return string(e.Kind) }
@@ -61,4 +65,9 @@ func (e *RefusedError) Numbers() map[string]int {
 
 func refuse(code Code, figures map[string]int, format string, args ...any) *RefusedError {
 	return &RefusedError{Kind: code, Reasons: []string{fmt.Sprintf(format, args...)}, Figures: figures}
+}
+
+func (e *RefusedError) because(cause error) *RefusedError {
+	e.cause = cause
+	return e
 }

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/config"
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/events/fifo"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
+	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
+	"github.com/holdfast/holdfast/operator"
+	"github.com/holdfast/holdfast/payment"
+	"github.com/holdfast/holdfast/reaper"
+	"github.com/holdfast/holdfast/sale"
+)
+
+// town is a house of fakes and a command line in front of it. Its clock stands
+// still unless a test moves it, so what commands print is the same every time.
+type town struct {
+	*lifecycletest.World
+	t       *testing.T
+	desk    *operator.Desk
+	dead    *dead
+	stdin   string
+	env     map[string]string
+	opened  int
+	closed  int
+	role    func(ctx context.Context) error
+	openErr error
+	close   error
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	w := lifecycletest.New(t)
+	hasher, err := sale.NewHasher([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Control(func(c *ledger.Control) { // as an import would have left it
+		c.RosterVersion, c.RosterSize, c.Epoch, c.ReplicationID = "r1", 9, 1, "repl-1"
+	})
+	var rows []ledger.RosterRow
+	for n := range 9 {
+		rows = append(rows, ledger.RosterRow{Candidate: fmt.Sprintf("c%d", n+1), EmailHash: lifecycletest.Email})
+	}
+	if err := w.Store.PutRoster(t.Context(), lifecycletest.Sale, rows); err != nil {
+		t.Fatal(err)
+	}
+	x := &town{World: w, t: t, dead: &dead{}, env: map[string]string{"USER": "ann"}}
+	x.desk = &operator.Desk{
+		Store: w.Store, Redis: w.Redis, Server: goodServer{}, Queue: goodQueue{}, Steps: w.Steps, Status: w, Gateways: payment.Gateways{"page": w.Page},
+		Gateway: "page", Hasher: hasher, Now: w.Now, Log: slog.New(slog.DiscardHandler),
+	}
+	return x
+}
+
+func (x *town) open(context.Context, func(string) string, func(config.Config) *slog.Logger) (*house, error) {
+	if x.openErr != nil {
+		return nil, x.openErr
+	}
+	x.opened++
+	return &house{
+		desk: x.desk, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
+		healers: func() (*reaper.Reaper, error) {
+			return reaper.New(reaper.Options{Steps: x.Steps, Redis: x.Redis, Health: goodServer{}, Queue: goodQueue{},
+				Wait: func(ctx context.Context, d time.Duration) error { x.Advance(d); return ctx.Err() }})
+		},
+		close: func(context.Context) error { x.closed++; return x.close },
+	}, nil
+}
+
+// ran is what a command left behind.
+type ran struct {
+	code     int
+	out, err string
+}
+
+func (x *town) run(args ...string) ran {
+	x.t.Helper()
+	return x.runIn(x.t.Context(), args...)
+}
+
+func (x *town) runIn(ctx context.Context, args ...string) ran {
+	x.t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{env: func(k string) string { return x.env[k] }, stdin: strings.NewReader(x.stdin), stdout: &out, stderr: &errs, open: x.open, now: x.Now}
+	before := x.opened
+	code := a.run(ctx, args)
+	if x.opened != before && x.closed != x.opened {
+		x.t.Errorf("%v: opened %d, closed %d", args, x.opened, x.closed)
+	}
+	return ran{code, out.String(), errs.String()}
+}
+
+// done wants exit code 0 and nothing on stderr, and returns the output.
+func (x *town) done(args ...string) string {
+	x.t.Helper()
+	r := x.run(args...)
+	if r.code != exitDone || r.err != "" {
+		x.t.Fatalf("%v: exit code %d, stderr %q, stdout %q", args, r.code, r.err, r.out)
+	}
+	return r.out
+}
+
+// fails wants this exit code and returns stderr.
+func (x *town) fails(code int, args ...string) string {
+	x.t.Helper()
+	r := x.run(args...)
+	if r.code != code {
+		x.t.Fatalf("%v: exit code %d, want %d; stderr %q, stdout %q", args, r.code, code, r.err, r.out)
+	}
+	return r.err
+}
+
+// file writes a file of the test's own and returns its path.
+func (x *town) file(name, text string) string {
+	x.t.Helper()
+	path := filepath.Join(x.t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	return path
+}
+
+// held books and writes the booking to the ledger of the world's own sale.
+func (x *town) held(candidate, level string) lifecycletest.Booked {
+	x.t.Helper()
+	k := x.Book(candidate, level, x.Page)
+	x.apply(ledger.Hold(lifecycle.BookingFromHeld(k.Held), "worker", x.Now()))
+	x.settle(k.ID)
+	return k
+}
+
+func (x *town) paid(candidate, level string) lifecycletest.Booked {
+	x.t.Helper()
+	k := x.held(candidate, level)
+	x.Page.Pay(k.PaymentID)
+	b := x.Booking(k.ID)
+	x.apply(ledger.Confirm(b, ledger.Capture{Key: k.Key, AmountMinor: b.Price.AmountMinor, Currency: b.Price.Currency, At: x.Now()}, "worker", x.Now()))
+	x.settle(k.ID)
+	return k
+}
+
+func (x *town) apply(t ledger.Transition, err error) {
+	x.t.Helper()
+	if err == nil {
+		err = x.Store.Apply(x.t.Context(), t)
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *town) settle(id string) {
+	x.t.Helper()
+	if err := x.Steps.Settle(x.t.Context(), x.Booking(id)); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+type goodServer struct{}
+
+func (goodServer) Health(context.Context, string) (admission.Health, error) {
+	return admission.Health{Role: "master", ReplicationID: "repl-1", EvictionPolicy: "noeviction", ConnectedReplicas: 1, Version: "7.0.15"}, nil
+}
+func (goodServer) CheckServer(context.Context, string) error { return nil }
+
+type goodQueue struct{}
+
+func (goodQueue) Depth(context.Context) (events.Depth, error) { return events.Depth{}, nil }
+
+// dead is a dead letter queue.
+type dead struct {
+	letters []fifo.DeadLetter
+	task    string
+	limit   int
+	err     error
+}
+
+func (d *dead) DeadLetters(_ context.Context, limit int) ([]fifo.DeadLetter, error) {
+	return d.letters[:min(limit, len(d.letters))], d.err
+}
+
+func (d *dead) Redrive(_ context.Context, limit int, progress func(int)) (fifo.Redriven, error) {
+	d.limit = limit
+	progress(len(d.letters))
+	return fifo.Redriven{Moved: len(d.letters), Task: d.task}, d.err
+}
+
+var update = flag.Bool("update", false, "write the golden files, and fail so that nobody takes that for a pass")
+
+// golden compares text with a file. Only -update writes it, and then the test
+// fails: a golden that writes itself proves nothing.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("%s is written: look at the difference, then run without -update", path)
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// stable takes out of a text what depends on the machine.
+func stable(text string) string {
+	return regexp.MustCompile(`/\S*/(\w+\.\w+)`).ReplaceAllString(text, "$1")
+}
+
+var errDown = errors.New("no route to host")
