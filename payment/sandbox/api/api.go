@@ -98,6 +98,17 @@ type Payment struct {
 	Metadata      Metadata `json:"metadata"`
 }
 
+// CapturedPage is how many payments one Captured holds at most: a page fits
+// MaxBodyBytes whatever its metadata.
+const CapturedPage = 16
+
+// Captured is a page of captured payments: GET /v1/captured/{from}. Next is the
+// index to go on from, 0 on the last page.
+type Captured struct {
+	Payments []Payment `json:"payments"`
+	Next     int       `json:"next"`
+}
+
 // RefundRequest pays back: POST /v1/payments/{pid}/refunds.
 type RefundRequest struct {
 	Key         string `json:"key"`

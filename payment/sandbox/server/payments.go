@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/holdfast/holdfast/payment"
@@ -50,6 +51,15 @@ func (s *Server) publicURL(r *http.Request) string {
 func (s *Server) query(account string, r *http.Request) (string, any, error) {
 	p, err := s.Query(account, r.PathValue("pid"))
 	return "", p, err
+}
+
+func (s *Server) captured(account string, r *http.Request) (string, any, error) {
+	from, err := strconv.Atoi(r.PathValue("from"))
+	if err != nil || from < 0 {
+		return "", nil, &engine.Refusal{Code: api.CodeInvalid, Message: "from is not an index: take 0, or next of the page before"}
+	}
+	list, next := s.CapturedFrom(account, from)
+	return "", api.Captured{Payments: list, Next: next}, nil
 }
 
 func (s *Server) execute(account string, r *http.Request) (string, any, error) {

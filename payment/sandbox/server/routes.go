@@ -17,6 +17,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/token", s.grant)
 	mux.Handle("POST /v1/payments", s.merchant(s.create))
 	mux.Handle("GET /v1/payments/{pid}", s.merchant(s.query))
+	mux.Handle("GET /v1/captured/{from}", s.merchant(s.captured))
 	mux.Handle("POST /v1/payments/{pid}/execute", s.merchant(s.execute))
 	mux.Handle("POST /v1/payments/{pid}/cancel", s.merchant(s.cancel))
 	mux.Handle("POST /v1/payments/{pid}/refunds", s.merchant(s.refund))
