@@ -12,7 +12,7 @@ type Config struct {
 	Workers      int
 	Reapers      int
 
-	Failovers  int  // promotions of a replica that misses a suffix, 0 or 1
+	Failovers  int  // promotions of a replica that misses a suffix, 0 to 2
 	Lag        int  // how many writes it may miss, 1 to 5; the next one makes it take the oldest
 	Stale      bool // the promoted replica may miss acknowledged writes too
 	Payers     int  // customers who pay, at any time: of the first attempt, or of both
@@ -21,6 +21,8 @@ type Config struct {
 	Zombies    bool // a driver's commands may arrive after it has given up
 	Refunds    bool // the refund sweep runs in between, not only when healing
 	Cancel     bool // an operator cancels paid bookings
+
+	Promise bool // also check that no driver withdraws what a client was answered with 200 or 201
 }
 
 // Rules says which rule of the protocol is left out. The zero value is the
@@ -47,7 +49,9 @@ type Rules struct {
 	NoDriverNumbers   bool // S2 quick and S5 do not compare the driver
 	UndoAttached      bool // a quick undo takes attached bookings too
 	NoPin             bool // workers do not attach what they admit
+	NoReadmitUndo     bool // workers do not undo an admission whose WAIT is short
 	NoOwed            bool // a release owes no undo
+	MeekDriver        bool // no driver writes a tombstone: the first one may undo quickly before its attach, all else is left
 	StaleClaimed      bool // a stale replica is taken for a good one
-	GateLate          bool // the reaper asks the gateway about a pending late booking
+	GateBlind         bool // the release gate does not look whether the payment goes back
 }

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Configs are the searches, named as in protocol.md 5.5.
 var Configs = []Config{
 	{Name: "P1", Text: "two candidates, failover", Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 4},
@@ -7,20 +9,30 @@ var Configs = []Config{
 	{Name: "P2", Text: "one candidate books twice, two seats, failover", OneCandidate: true, TwoSeats: true, Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 4},
 	{Name: "P3", Text: "request resumed by another, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5},
 	{Name: "P3w", Text: "request resumed by two others, failover", Drivers: 1, Resumers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5},
+	{Name: "P3f", Text: "P3w with two failovers", Drivers: 1, Resumers: 2, Workers: 1, Reapers: 1, Failovers: 2, Lag: 4},
 	{Name: "P4", Text: "DLQ and late redrive, payment", Drivers: 1, Workers: 1, Reapers: 1, DeadLetter: true, Payers: 1},
 	{Name: "P4L", Text: "P4 with two candidates", Drivers: 2, Workers: 1, Reapers: 1, DeadLetter: true, Payers: 1},
 	{Name: "P5", Text: "two workers on one message, two reapers, payment", Drivers: 1, Workers: 2, Reapers: 2, Payers: 1},
 	{Name: "P6", Text: "two workers, late payment, two candidates", Drivers: 2, Workers: 2, Reapers: 1, Payers: 1},
 	{Name: "P6r", Text: "P6 without a reaper in between", Drivers: 2, Workers: 2, Payers: 1},
 	{Name: "P7", Text: "delayed commands, resume, payment, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5, Zombies: true, Payers: 1},
+	{Name: "P7f", Text: "P7 with two failovers", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 2, Lag: 3, Zombies: true, Payers: 1},
+	{Name: "P8", Text: "P9 with late payment", Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 2, Stale: true, Payers: 1},
 	{Name: "P9", Text: "stale replica promoted despite WAIT, backstop", Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 3, Stale: true},
 	{Name: "P10", Text: "cancelled by an operator, refund sweep, events sent again, two workers", Drivers: 1, Workers: 2, Reapers: 1, Payers: 1, Cancel: true, Refunds: true, Resend: true},
 	{Name: "P11", Text: "two workers on one late payment, failover", Drivers: 1, Workers: 2, Reapers: 1, Failovers: 1, Lag: 3, Payers: 1},
+	{Name: "P11n", Text: "P11 without a failover", Drivers: 1, Workers: 2, Reapers: 1, Payers: 1},
 }
+
+// promised is the search for what an answer of 200 or 201 is worth. The protocol
+// does not promise that no driver withdraws such a booking, so it is not among
+// Configs: see Weaknesses.
+var promised = Config{Name: "P12", Text: "what a 200 or 201 is worth: resume, events sent again, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1,
+	Failovers: 1, Lag: 4, Resend: true, Promise: true}
 
 // ConfigNamed finds a configuration; it panics on a name that is none.
 func ConfigNamed(name string) Config {
-	for _, c := range Configs {
+	for _, c := range append(slices.Clone(Configs), promised) {
 		if c.Name == name {
 			return c
 		}
@@ -56,11 +68,11 @@ var Mutants = []Mutant{
 	{"M15a", "a resumed request does not wait after S5, and drivers have no numbers", "P3", Rules{NoAttachWait: true, NoDriverNumbers: true}},
 	{"M15b", "a short WAIT after S10 is followed by S2 quick, as after S1", "P3", Rules{UndoResumed: true}},
 
-	{"M16", "a quick undo takes attached bookings too", "P11", Rules{UndoAttached: true}},
+	{"M16", "a quick undo takes attached bookings too", "P11n", Rules{UndoAttached: true}},
 	{"M17", "WAIT runs on another connection than its script", "P1", Rules{FreshConnection: true}},
-	{"M18", "workers do not attach what they admit", "P11", Rules{NoPin: true}},
+	{"M18", "workers do not attach what they admit", "P11n", Rules{NoPin: true}},
 	{"M19", "a release owes no undo", "P1", Rules{NoOwed: true}},
-	{"M20", "the reaper asks the gateway about a pending late booking", "P6r", Rules{GateLate: true}},
+	{"M20", "the release gate does not look whether the payment goes back", "P6r", Rules{GateBlind: true}},
 }
 
 // Spares are rules that another one makes up for: left out alone, nothing
@@ -69,4 +81,12 @@ var Spares = []Mutant{
 	{"S1", "S10 is not waited for", "P3", Rules{NoResumeWait: true}},
 	{"S2", "S5 of a resumed booking is not waited for", "P3", Rules{NoAttachWait: true}},
 	{"S3", "S2 quick and S5 do not compare the driver number", "P3", Rules{NoDriverNumbers: true}},
+	{"S4", "workers neither undo an admission whose WAIT is short nor attach what they admit", "P11n", Rules{NoReadmitUndo: true, NoPin: true}},
+	{"S5", "no driver writes a tombstone: before the attach S2 quick, after it the booking is left to a repeat or to the reaper", "P12", Rules{MeekDriver: true}},
+}
+
+// Weaknesses are what the protocol as it stands does not promise, though one
+// might think so. Each must be found; S5 is the rule that would mend W1.
+var Weaknesses = []Mutant{
+	{"W1", "a driver may withdraw a booking that a client was answered 200 or 201 for through another request", "P12", Rules{}},
 }

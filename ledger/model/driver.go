@@ -96,10 +96,15 @@ func (m *Model) takeOver(w *world, p int, s *steps) {
 // refused is step 3 going wrong: the gateway refuses, or does not answer. That
 // it creates the payment is seen by nobody before the attach, and is no step.
 func (m *Model) refused(w *world, p int, s *steps) {
-	if n := s.add(w, p, "WAIT is acknowledged, the gateway refuses"); m.acknowledge(&n.world, p) {
+	n := m.acknowledged(w, p, "WAIT is acknowledged, the gateway refuses", s)
+	switch {
+	case n == nil:
+	case m.rules.MeekDriver && p >= firstResumer:
+		n.rest()
+	case m.rules.MeekDriver:
+		n.at(quickUndo)
+	default:
 		n.at(withdraw)
-	} else {
-		*s = (*s)[:len(*s)-1]
 	}
 }
 
@@ -110,12 +115,19 @@ func (m *Model) pursue(w *world, p int, s *steps) {
 	case attach:
 		m.bind(w, p, s)
 	case attachWait:
-		m.wait(w, p, s, send, withdraw)
+		short := withdraw
+		if m.rules.MeekDriver {
+			short = over
+		}
+		m.wait(w, p, s, send, short)
 	case send:
 		m.publish(w, p, s)
 	case withdraw:
 		n := s.add(w, p, "T4")
-		if buried(m.ledger(n, opTombstone, b)) {
+		if v := m.ledger(n, opTombstone, b); buried(v) {
+			if v == 0 && m.cfg.Promise && w.acked&(1<<b) != 0 {
+				n.broken = "Promise: " + bidNames[b] + ": a client was told that it has the booking, and a driver withdraws it"
+			}
 			n.at(undo)
 			return
 		}
@@ -144,6 +156,7 @@ func (m *Model) bind(w *world, p int, s *steps) {
 	n = s.add(w, p, "S5 OK, but its answer is lost").at(withdraw)
 	m.script(&n.world, next)
 	n.offer(q.b)
+	m.meekly(n)
 }
 
 // publish is step 5: booking.held.
@@ -162,7 +175,15 @@ func (m *Model) publish(w *world, p int, s *steps) {
 	n.rest()
 	n = s.add(w, p, "booking.held is sent, but the answer is lost").at(give)
 	n.queue[heldMessage(b)] = queued
-	s.add(w, p, "booking.held can't be sent").at(give)
+	m.meekly(n)
+	m.meekly(s.add(w, p, "booking.held can't be sent").at(give))
+}
+
+// meekly leaves the booking to its client's repeat or to the reaper.
+func (m *Model) meekly(n *step) {
+	if m.rules.MeekDriver {
+		n.rest()
+	}
 }
 
 // offer: the payment's URL can be had from now on.

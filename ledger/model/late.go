@@ -19,12 +19,11 @@ func (m *Model) readmission(w *world, p int, s *steps) {
 			m.script(&n.world, next)
 		}
 	case readmitWait:
-		m.wait(w, p, s, pin, readmitUndo)
-		for i := range *s {
-			if n := &(*s)[i]; n.proc == p && n.procs[p].pc == pin {
-				m.toPin(n)
-			}
+		short := readmitUndo
+		if m.rules.NoReadmitUndo {
+			short = over
 		}
+		m.wait(w, p, s, m.toPin(b), short)
 	case readmitUndo:
 		next, _ := m.undo(w.redis, b, true, 1)
 		n := s.add(w, p, "S2 quick, and again later")
@@ -33,7 +32,7 @@ func (m *Model) readmission(w *world, p int, s *steps) {
 	case pin:
 		m.pinStep(w, p, s)
 	case pinWait:
-		m.wait(w, p, s, write(b), over)
+		m.wait(w, p, s, ledgerStep(b), over)
 	case applyLate:
 		m.applyStep(w, p, s)
 	case refundLate: // 3.7 step 4; whoever resolved the payment first was right
@@ -79,7 +78,7 @@ func (m *Model) readmitStep(w *world, p int, s *steps) {
 		n.awaits(p, readmitWait)
 		if m.rules.NoWait {
 			n.procs[p].pos = 0
-			m.toPin(n)
+			n.at(m.toPin(b))
 		}
 	case duplicate:
 		if old := w.redis.seen(m.candidate(b)); w.ledger.released(old) {
@@ -106,17 +105,17 @@ func (m *Model) lateDead(n *step, b bid) {
 	}
 }
 
-// toPin goes on to the attach that keeps another worker's quick undo off.
-func (m *Model) toPin(n *step) {
-	q := &n.procs[n.proc]
-	q.pc = pin
+// toPin is the attach that keeps another worker's quick undo off, before the
+// ledger is written.
+func (m *Model) toPin(b bid) pc {
 	if m.rules.NoPin {
-		q.pc = write(q.b)
+		return ledgerStep(b)
 	}
+	return pin
 }
 
-// write is the ledger's step of an admission that no request drives.
-func write(b bid) pc {
+// ledgerStep is the write of an admission that no request drives.
+func ledgerStep(b bid) pc {
 	if b.isLate() {
 		return applyLate
 	}
@@ -135,7 +134,7 @@ func (m *Model) pinStep(w *world, p int, s *steps) {
 	n.awaits(p, pinWait)
 	if m.rules.NoWait {
 		n.procs[p].pos = 0
-		n.at(write(b))
+		n.at(ledgerStep(b))
 	}
 }
 

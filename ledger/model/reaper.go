@@ -51,9 +51,11 @@ func (m *Model) pick(w *world, p int, x bid, s *steps) {
 }
 
 // gate is the release gate: a captured payment is reported under the attempt's
-// id, and nothing is released.
+// id, and nothing is released, unless the payment goes back: then no booking
+// gets it any more, and one that waits for it would keep its seat for ever.
 func (m *Model) gate(w *world, p int, b bid, s *steps) bool {
-	if w.session[b.attempt()] != captured {
+	goesBack := w.ledger.payment(b.payment()) >= refundDue
+	if w.session[b.attempt()] != captured || goesBack && !m.rules.GateBlind {
 		return false
 	}
 	n := s.add(w, p, "the gateway says captured: payment.captured")
@@ -62,11 +64,10 @@ func (m *Model) gate(w *world, p int, b bid, s *steps) bool {
 	return true
 }
 
-// orphanStep is sweep 1. A late booking is not asked for at the gateway: its
-// payment is captured by its nature, so the answer would keep it for ever.
+// orphanStep is sweep 1.
 func (m *Model) orphanStep(w *world, p int, s *steps) {
 	b := w.procs[p].b
-	if asks := !b.isLate() || m.rules.GateLate; asks && w.redis.stage(b) == attached && m.gate(w, p, b, s) {
+	if w.redis.stage(b) == attached && m.gate(w, p, b, s) {
 		return
 	}
 	if m.rules.ReapUnasked && !w.ledger.known(b) {

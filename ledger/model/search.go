@@ -63,8 +63,8 @@ func (m *Model) Search(limit int) Result {
 			r.Transitions += len(s)
 			for j := range s {
 				m.canonical(&s[j].world)
-				if !seen.add(s[j].hash()) {
-					continue
+				if isNew := seen.add(s[j].hash()); !isNew && s[j].broken == "" {
+					continue // a step that breaks a promise is judged wherever it leads
 				}
 				visits = append(visits, visit{ids[i], uint8(j)})
 				next, nextIDs = append(next, s[j].world), append(nextIDs, uint32(len(visits)-1))

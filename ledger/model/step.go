@@ -65,22 +65,28 @@ func (m *Model) run(w *world, p int, s *steps) {
 	}
 }
 
+// acknowledged appends a WAIT that the replica answers; nil if the connection is
+// gone, so that no answer can come.
+func (m *Model) acknowledged(w *world, p int, name string, s *steps) *step {
+	if w.procs[p].pos == lost && !m.rules.FreshConnection {
+		return nil
+	}
+	n := s.add(w, p, name)
+	m.acknowledge(&n.world, p)
+	return n
+}
+
 // wait appends a WAIT that ends well and one that ends short. The latter may be
 // wrong: it says nothing about what the replica has.
 func (m *Model) wait(w *world, p int, s *steps, then, short pc) {
-	n := s.add(w, p, "WAIT is acknowledged")
-	if m.acknowledge(&n.world, p) {
+	if n := m.acknowledged(w, p, "WAIT is acknowledged", s); n != nil {
 		n.at(then)
-	} else {
-		*s = (*s)[:len(*s)-1]
 	}
-	n = s.add(w, p, "WAIT is short")
+	n := s.add(w, p, "WAIT is short").at(short)
 	n.procs[p].pos = 0
 	if short == over {
 		n.rest()
-		return
 	}
-	n.at(short)
 }
 
 // giveBack is the end of every release, by whomever: S2, WAIT, T5. Without the
@@ -92,14 +98,11 @@ func (m *Model) giveBack(w *world, p int, s *steps) {
 		m.undoing(w, p, b, "S2", s)
 		return
 	}
-	n := s.add(w, p, "WAIT is acknowledged, T5")
-	if m.acknowledge(&n.world, p) {
+	if n := m.acknowledged(w, p, "WAIT is acknowledged, T5", s); n != nil {
 		m.ledger(n, opUndoDone, b)
 		m.released(n, b)
-	} else {
-		*s = (*s)[:len(*s)-1]
 	}
-	n = s.add(w, p, "WAIT is short: the undo stays owed")
+	n := s.add(w, p, "WAIT is short: the undo stays owed")
 	n.procs[p].pos = 0
 	m.released(n, b)
 }

@@ -103,18 +103,14 @@ func (w *world) caughtUp(n uint8) {
 	}
 }
 
-// acknowledge is a WAIT of p that the replica answers. It reports false if the
-// connection is gone, so that no answer can come.
-func (m *Model) acknowledge(w *world, p int) bool {
+// acknowledge: the replica has all that p waits for. A stale one is another
+// than the one that answers, and may lack it all the same.
+func (m *Model) acknowledge(w *world, p int) {
 	pos := w.procs[p].pos
 	w.procs[p].pos = 0
-	if pos == lost {
-		return m.rules.FreshConnection
-	}
-	if !m.cfg.Stale {
+	if pos != lost && !m.cfg.Stale {
 		w.caughtUp(pos)
 	}
-	return true
 }
 
 // promote is a failover to the replica as it was before the i-th write that it
