@@ -39,8 +39,8 @@ func (w *walk) heldBefore(ctx context.Context, b ledger.Booking) error {
 	}
 	back, refusal, err := w.lookOrAdmit(ctx, b)
 	if errors.Is(err, errDead) && w.meta.ReceiveCount >= w.tries {
-		// A short acknowledgement has undone it, and the id may be barred for long:
-		// nobody has paid, so it ends here. Whoever pays now is a late payment.
+		// Undone without the ledger (nobody does: protocol.md 0.1), and the id may be
+		// barred for long: it ends here. Whoever pays now is a late payment.
 		return w.withdraw(ctx, b, ledger.ReasonStaleGeneration)
 	}
 	if err != nil {

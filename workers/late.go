@@ -90,8 +90,9 @@ func (w *walk) settleLate(ctx context.Context, bookingID string) error {
 }
 
 // lateDead: the new id was undone lately. If the ledger has released it, an
-// earlier try was abandoned and the money goes back; if it has not, a short
-// acknowledgement undid it, which is a hiccup and no refusal.
+// earlier try was abandoned and the money goes back. Nobody undoes such an id
+// without the ledger (protocol.md 0.1); should somebody have, it is a hiccup and
+// no refusal.
 func (w *walk) lateDead(ctx context.Context, b, nb ledger.Booking, m money, dead error) error {
 	found, err := w.Store.Booking(ctx, nb.ID)
 	if errors.Is(err, ledger.ErrNotFound) {
