@@ -1,5 +1,4 @@
-// Package docs_test holds the documents to the code.
-package docs_test
+package holdfast_test
 
 import (
 	"os"
@@ -12,7 +11,7 @@ import (
 
 // A table that names a test which is gone guards nothing.
 func TestGuardsNameTestsThatExist(t *testing.T) {
-	table, err := os.ReadFile("guards.md")
+	table, err := os.ReadFile(filepath.Join("docs", "guards.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +32,11 @@ func TestGuardsNameTestsThatExist(t *testing.T) {
 }
 
 func TestGuardsCoverEveryAmendment(t *testing.T) {
-	table, err := os.ReadFile("guards.md")
+	table, err := os.ReadFile(filepath.Join("docs", "guards.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	protocol, err := os.ReadFile("protocol.md")
+	protocol, err := os.ReadFile(filepath.Join("docs", "protocol.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestGuardsCoverEveryAmendment(t *testing.T) {
 // testsOf is the text of a folder's test files.
 func testsOf(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(dir), "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*_test.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s has no tests: %v", dir, err)
 	}
