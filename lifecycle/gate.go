@@ -120,6 +120,7 @@ func askGate(ctx context.Context, gw payment.Gateway, paymentID string) GateAnsw
 	}
 	switch err := gw.Cancel(ctx, paymentID); {
 	case err == nil, errors.Is(err, payment.ErrNotFound):
+		ans.Payment.Status = payment.StatusCancelled // whatever it was when asked, approved included
 		return ans
 	case errors.Is(err, payment.ErrCompleted): // faster than us (protocol.md 2.2.5)
 		again, _ := queryGate(ctx, gw, paymentID)

@@ -132,3 +132,19 @@ func TestExecute_AGuardThatRanOutIsNotLetGo(t *testing.T) {
 		})
 	}
 }
+
+// Where the page moves the money there is nothing to execute: the gate cancels
+// the payment, approved or not, and the hold goes.
+func TestApproved_OnAPageIsCancelledAndReleased(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N1", r.Page)
+	r.done(b.Held)
+	r.Page.Edit(b.PaymentID, func(p *payment.Payment) { p.Status = payment.StatusApproved })
+	if out := r.expire(b); out != lifecycle.Released {
+		t.Fatalf("expire: %v", out)
+	}
+	if len(r.Queued()) != 0 || r.Page.Status(b.PaymentID) != payment.StatusCancelled {
+		t.Error("a reminder of a payment that can't be executed, or one that is left open")
+	}
+	r.Quiet()
+}
