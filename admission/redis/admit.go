@@ -36,11 +36,8 @@ func (s *Store) Admit(ctx context.Context, r admission.Request) (admission.Answe
 
 // admitOne runs the single form.
 func (s *Store) admitOne(w *wire, r *admission.Request) (admission.Answer, error) {
-	k := saleKeys(r.Sale)
 	flat, err := w.script(admitScript, admitKeys, 11+len(r.Seats), func(out *resp.Writer) {
-		for _, key := range k.admit(r.Level) {
-			out.String(key)
-		}
+		packAdmitKeys(out, r.Sale, r.Level)
 		out.String(r.BookingID)
 		out.String(r.Candidate)
 		out.String(r.Level)

@@ -29,7 +29,8 @@ func (o CommitOptions) complete() CommitOptions {
 
 // Committer is an Admitter that commits many admissions in one script and one
 // acknowledgement (protocol.md 3.11), and an Attacher and a Settler that write
-// many bookings in one script. A lone call goes out at once; calls that come
+// many bookings in one script. CandidateBooking, which every refusal by a full
+// mark asks, reads many candidates in one command. A lone call goes out at once; calls that come
 // while batches are under way wait for the next, which takes all of them. It
 // needs no Close. It is safe for concurrent use.
 type Committer struct {
@@ -37,6 +38,7 @@ type Committer struct {
 	admits   *group[admission.Request, admission.Answer]
 	attaches *group[admission.Attachment, admission.AttachAnswer]
 	settles  *group[settlement, bool]
+	holders  *group[string, string]
 }
 
 var (
@@ -52,6 +54,7 @@ func NewCommitter(s *Store, opt CommitOptions) *Committer {
 	c.admits = newGroup(opt, c.commit)
 	c.attaches = newGroup(opt, s.attachMany)
 	c.settles = newGroup(opt, s.settleMany)
+	c.holders = newGroup(opt, s.holders)
 	return c
 }
 
@@ -91,4 +94,16 @@ func (c *Committer) Settle(ctx context.Context, sale, bookingID, candidate strin
 		return false, err
 	}
 	return c.settles.do(ctx, sale, settlement{bookingID, candidate, paid})
+}
+
+// CandidateBooking joins the sale's next batch of reads. A candidate who holds
+// nothing is admission.ErrNotFound.
+func (c *Committer) CandidateBooking(ctx context.Context, sale, candidate string) (string, error) {
+	var ch check
+	ch.ok(word(sale, maxName), "sale", sale)
+	ch.ok(word(candidate, maxHash), "candidate", candidate)
+	if ch.err != nil {
+		return "", ch.err
+	}
+	return c.holders.do(ctx, sale, candidate)
 }

@@ -1,5 +1,7 @@
 package redis
 
+import "github.com/holdfast/holdfast/admission/redis/resp"
+
 // keys builds every key of a sale. Its value is the prefix "{sale}:".
 type keys string
 
@@ -29,6 +31,19 @@ const admitKeys = 12
 func (k keys) admit(level string) []string {
 	return []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(),
 		k.level(level), k.free(level), k.seat(), k.roster(), k.last(), k.soft(level)}
+}
+
+// packAdmitKeys adds what admit lists, without making the strings.
+func packAdmitKeys(out *resp.Writer, sale, level string) {
+	for _, name := range [...]string{"cfg", "seen", "bk", "pending", "dead", "total"} {
+		out.Concat("{", sale, "}:adm:", name)
+	}
+	out.Concat("{", sale, "}:adm:level:", level)
+	out.Concat("{", sale, "}:adm:free:", level)
+	for _, name := range [...]string{"seat", "roster", "last"} {
+		out.Concat("{", sale, "}:adm:", name)
+	}
+	out.Concat("{", sale, "}:soft:", level)
 }
 
 // all lists every key that may hold old state of a sale with these levels,

@@ -105,6 +105,14 @@ func TestKeysShareOneHashTag(t *testing.T) {
 		}
 		seen[key] = true
 	}
+	var listed, packed resp.Writer
+	for _, key := range k.admit("A") {
+		listed.String(key)
+	}
+	packAdmitKeys(&packed, "spring-26", "A")
+	if string(listed.Bytes()) != string(packed.Bytes()) || len(k.admit("A")) != admitKeys {
+		t.Errorf("packed keys\n%q, want\n%q", packed.Bytes(), listed.Bytes())
+	}
 	if len(seen) != len(all) {
 		t.Errorf("two names for one key: %d of %d", len(seen), len(all))
 	}

@@ -111,6 +111,25 @@ func (w *wire) script(sc *script, keys, args int, pack func(*resp.Writer), a ask
 	return reply, nil
 }
 
+// fields is HMGET: one value per field, valid until the wire is used again.
+func (w *wire) fields(key string, n int, field func(i int) string) ([]resp.Value, error) {
+	w.out.Reset()
+	w.out.Command(2 + n)
+	w.out.String("HMGET")
+	w.out.String(key)
+	for i := range n {
+		w.out.String(field(i))
+	}
+	flat, err := w.exchange()
+	if err != nil {
+		return nil, fmt.Errorf("redis: hmget %s: %w", key, err)
+	}
+	if flat[0].Kind != resp.List || len(flat) != 1+n {
+		return nil, malformed("hmget %s: want %d values", key, n)
+	}
+	return flat[1:], nil
+}
+
 func (w *wire) try(command, body string, keys, args int, pack func(*resp.Writer), a ask) ([]resp.Value, error) {
 	w.out.Reset()
 	w.out.Command(3 + keys + args)

@@ -81,11 +81,12 @@ func TestRepliesInARow(t *testing.T) {
 
 func TestPacksCommands(t *testing.T) {
 	var w Writer
-	w.Command(3)
+	w.Command(4)
 	w.String("SET")
 	w.Joined('|', "a", "", "b")
+	w.Concat("x", "", "yz")
 	w.Int(-5)
-	if got, want := string(w.Bytes()), "*3\r\n$3\r\nSET\r\n$4\r\na||b\r\n$2\r\n-5\r\n"; got != want {
+	if got, want := string(w.Bytes()), "*4\r\n$3\r\nSET\r\n$4\r\na||b\r\n$3\r\nxyz\r\n$2\r\n-5\r\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	w.Reset()

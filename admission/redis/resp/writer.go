@@ -55,6 +55,19 @@ func (w *Writer) Joined(sep byte, parts ...string) {
 	w.buf = append(w.buf, '\r', '\n')
 }
 
+// Concat adds one part that is the strings one after another.
+func (w *Writer) Concat(parts ...string) {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	w.length(n)
+	for _, p := range parts {
+		w.buf = append(w.buf, p...)
+	}
+	w.buf = append(w.buf, '\r', '\n')
+}
+
 func (w *Writer) length(n int) {
 	w.buf = append(w.buf, '$')
 	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
