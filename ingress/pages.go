@@ -31,5 +31,5 @@ func (in *Ingress) salePage(c echo.Context) error {
 	if !ok {
 		return notFound()
 	}
-	return web.ShowSale(c.Response(), plan.Sale, in.Now().Add(plan.ClockAhead))
+	return web.ShowSale(c.Response(), plan.Sale)
 }

@@ -5,7 +5,6 @@
 package web
 
 import (
-	"embed"
 	"fmt"
 	"html/template"
 	"io"
@@ -16,56 +15,31 @@ import (
 	"github.com/holdfast/holdfast/sale"
 )
 
-//go:embed files
-var files embed.FS
-
-var pages = template.Must(template.ParseFS(files, "files/*.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{"asset": address}).ParseFS(files, "files/*.html"))
 
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// assets are the files that pages may ask for, with their types.
-var assets = map[string]string{
-	"style.css":  "text/css; charset=utf-8",
-	"common.js":  "text/javascript; charset=utf-8",
-	"booking.js": "text/javascript; charset=utf-8",
-	"return.js":  "text/javascript; charset=utf-8",
-}
-
-// Asset answers with an embedded file.
-func Asset(w http.ResponseWriter, _ *http.Request, name string) error {
-	kind, ok := assets[name]
-	if !ok {
-		http.Error(w, "not found", http.StatusNotFound)
-		return nil
-	}
-	body, err := files.ReadFile("files/" + name)
-	if err != nil {
-		return fmt.Errorf("web: read %s: %w", name, err)
-	}
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("X-Content-Type-Options", "nosniff")
-	_, err = w.Write(body)
-	return err
-}
-
 type level struct{ Name, Price string }
 
 type salePage struct {
-	Sale, Title     string
-	Opens, Closes   string // for people, in the sale's zone
-	OpensMS         int64
-	ClosesMS, NowMS int64
-	Levels          []level
-	MaxSeats        int
+	Sale, Title   string
+	Opens, Closes string // for people, in the sale's zone
+	Zone          string
+	OpensMS       int64
+	ClosesMS      int64
+	HoldMS        int64
+	Levels        []level
+	MaxSeats      int
 }
 
-// ShowSale writes the booking page of a sale. now is the sale's clock; the page
-// counts down by the difference to it, not by the phone's own time.
-func ShowSale(w http.ResponseWriter, s sale.Sale, now time.Time) error {
+// saleAge is how long browsers and edges may keep a booking page. It has nothing
+// of the moment in it: times, levels and the sale's clock come from status.json.
+const saleAge = "public, max-age=30"
+
+// ShowSale writes the booking page of a sale.
+func ShowSale(w http.ResponseWriter, s sale.Sale) error {
 	loc, err := s.Location()
 	if err != nil {
 		loc = time.UTC
@@ -74,14 +48,15 @@ func ShowSale(w http.ResponseWriter, s sale.Sale, now time.Time) error {
 		return t.In(loc).Format("Monday 2 January 2006, 15:04") + " (" + loc.String() + ")"
 	}
 	p := salePage{Sale: s.ID, Title: s.Title, Opens: people(s.OpensAt), Closes: people(s.ClosesAt),
-		OpensMS: s.OpensAt.UnixMilli(), ClosesMS: s.ClosesAt.UnixMilli(), NowMS: now.UnixMilli(), MaxSeats: s.MaxSeats}
+		OpensMS: s.OpensAt.UnixMilli(), ClosesMS: s.ClosesAt.UnixMilli(),
+		Zone: loc.String(), HoldMS: s.Hold.Milliseconds(), MaxSeats: s.MaxSeats}
 	for _, l := range s.Levels {
 		if l.Kind == sale.KindSeated {
 			continue // chosen on a map, not by number
 		}
 		p.Levels = append(p.Levels, level{l.Name, price(s.PriceOf(l.Name))})
 	}
-	return show(w, "sale.html", p)
+	return show(w, "sale.html", saleAge, p)
 }
 
 // price writes an amount for people. Two decimals fit nearly all currencies;
@@ -98,9 +73,9 @@ type Return struct{ BookingID, Sale string }
 
 // ShowReturn writes the page to which a gateway sends the customer back. It
 // says nothing about the payment itself: it asks until it knows.
-func ShowReturn(w http.ResponseWriter, r Return) error { return show(w, "return.html", r) }
+func ShowReturn(w http.ResponseWriter, r Return) error { return show(w, "return.html", "no-store", r) }
 
-func show(w http.ResponseWriter, name string, data any) error {
+func show(w http.ResponseWriter, name, keep string, data any) error {
 	var b strings.Builder
 	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
 		return fmt.Errorf("web: page %s: %w", name, err)
@@ -110,7 +85,7 @@ func show(w http.ResponseWriter, name string, data any) error {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer") // addresses hold booking ids
-	h.Set("Cache-Control", "no-store")
+	h.Set("Cache-Control", keep)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

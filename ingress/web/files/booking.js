@@ -1,107 +1,167 @@
 "use strict";
-// The booking page. One attempt is one Idempotency-Key: it is kept until the
-// attempt has an answer that ends it, so that a reload, a lost answer or an
-// impatient second click repeats the attempt instead of making another one.
+// The booking page: the countdown, the form, and what becomes of an attempt.
 
 (() => {
-  const { sale, opens, closes, now } = document.body.dataset;
-  const form = document.getElementById("form");
-  const button = document.getElementById("book");
-  const result = document.getElementById("result");
-  const store = "holdfast:" + sale;
-  holdfast.learn(Number(now));
+  const t = holdfast.t.bind(holdfast), { el } = holdfast;
+  const { sale, zone, hold } = document.body.dataset;
+  const at = (id) => document.getElementById(id);
+  const form = at("form"), book = at("book"), notice = at("notice"), level = at("level");
+  const times = { opens: Number(document.body.dataset.opens), closes: Number(document.body.dataset.closes) };
+  let status = null, fails = 0, timer = 0, busy = false, full = false;
+  holdfast.translate();
 
-  const load = () => { try { return JSON.parse(localStorage.getItem(store)) || {}; } catch { return {}; } };
-  const save = (v) => { try { localStorage.setItem(store, JSON.stringify(v)); } catch { /* private mode: this page only */ } };
-  let state = load();
+  // say speaks to people and to screen readers; quietly is for a screen only.
+  const say = (text, ...more) => { notice.hidden = !text; notice.replaceChildren(el("p", text), ...more); };
 
-  // The key belongs to what is asked for; another wish is another key.
-  const keyFor = (wish) => {
-    if (!state.key || state.wish !== wish) {
-      state = { key: crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now(), wish };
-      save(state);
+  const phase = () => {
+    const now = holdfast.clock.now();
+    if (!holdfast.clock.known) return "loading";
+    if (now >= times.closes) return "closed";
+    if (now < times.opens) return "before";
+    // What was read before the opening can't tell whether the sale is switched on.
+    return status && Date.parse(status.now) >= times.opens && !status.open ? "paused" : "open";
+  };
+
+  // A holder whom this device forgot finds the booking by trying, so that a full
+  // sale does not close the form.
+  const tick = () => {
+    const p = phase();
+    document.body.dataset.phase = p;
+    at("countdown").textContent = p === "before" ? holdfast.left(times.opens - holdfast.clock.now()) : t("phase_" + p);
+    at("until").textContent = p === "before" ? t("opens_in") : "";
+    book.disabled = busy || p !== "open";
+    if (p !== at("phase").dataset.said) {
+      if (at("phase").dataset.said) at("phase").textContent = t("phase_" + p);
+      at("phase").dataset.said = p;
     }
-    return state.key;
+    if (holdfast.clock.known && holdfast.clock.slept() && !document.hidden && !asking) poll();
   };
 
-  const digest = async (text) => {
-    if (!crypto.subtle) return text.length + ":" + [...text].reduce((h, c) => (h * 31 + c.charCodeAt(0)) >>> 0, 7);
-    const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    return [...new Uint8Array(sum)].slice(0, 8).map((b) => b.toString(16).padStart(2, "0")).join("");
+  const showTimes = () => {
+    at("opens").textContent = t("opens", { time: holdfast.clockTime(times.opens, zone, true) });
+    at("closes").textContent = t("closes", { time: holdfast.clockTime(times.closes, zone, true) });
+    at("zone").textContent = t("zone", { zone });
   };
 
-  const wait = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
-
-  const giveBack = (section, b) => {
-    if (b.state !== "held") return;
-    const back = holdfast.el("button", "Give the seat back", "quiet");
-    back.type = "button";
-    back.addEventListener("click", async () => {
-      back.disabled = true;
-      const r = await fetch("/bookings/" + encodeURIComponent(b.booking_id) + "?sale=" + sale, { method: "DELETE" }).catch(() => null);
-      const doc = r ? await holdfast.json(r) : {};
-      if (r && r.ok) { state = {}; save(state); holdfast.show(section, doc); } else { holdfast.problem(section, doc); }
-    });
-    section.append(back);
+  let asking = false;
+  const poll = async () => {
+    clearTimeout(timer);
+    asking = true;
+    const r = await holdfast.fetch("/sales/" + sale + "/status.json");
+    asking = false;
+    fails = r && r.ok ? 0 : fails + 1;
+    if (r && r.ok) learn(r.doc);
+    tick();
+    timer = setTimeout(poll, next() * (document.hidden ? 4 : 1));
   };
 
-  const show = (b) => {
-    // What has ended makes room for a new attempt under a new key.
-    if (b.state === "released" || b.state === "refunded") state = {};
-    else if (b.booking_id) state.booking = b.booking_id;
-    save(state);
-    holdfast.show(result, b, giveBack);
+  // next says when to ask again. Just after the opening everybody wants to know
+  // whether the sale is open: the pages spread that over three seconds, and need
+  // no answer to open the form.
+  const next = () => {
+    const left = times.opens - holdfast.clock.now();
+    if (fails) return holdfast.between(1, 2) * Math.min(16, 2 ** (fails - 1));
+    if (phase() === "before") return left < 20000 ? left + holdfast.between(0, 3) : Math.min(left / 2, holdfast.between(30, 60));
+    return phase() === "closed" || view.id ? holdfast.between(40, 80) : holdfast.between(4, 8);
   };
 
-  // send makes the attempt, and repeats it under the same key while it is told
-  // that the attempt is under way or not possible just now.
-  const send = async (body, key) => {
-    for (let tries = 0; tries < 6; tries++) {
-      let r;
-      try {
-        r = await fetch("/sales/" + sale + "/bookings", { method: "POST", body: JSON.stringify(body),
-          headers: { "Content-Type": "application/json", "Idempotency-Key": key } });
-      } catch { await wait(1 + tries); continue; }
-      const doc = await holdfast.json(r);
-      if (r.ok) return show(doc);
-      if (doc.code === "duplicate" && doc.booking_id) return show(doc);
-      if (doc.code === "in_progress" || doc.code === "unavailable") {
-        result.hidden = false;
-        result.className = "result";
-        result.replaceChildren(holdfast.el("p", "Please wait …"));
-        await wait(Math.min(10, Number(r.headers.get("Retry-After")) || 2));
-        continue;
-      }
-      if (doc.code === "idempotency_mismatch") { state = {}; save(state); }
-      return holdfast.problem(result, doc);
+  const learn = (doc) => {
+    status = doc;
+    times.opens = Date.parse(doc.opens_at);
+    times.closes = Date.parse(doc.closes_at);
+    showTimes();
+    for (const l of doc.levels) {
+      const option = [...level.options].find((o) => o.value === l.level);
+      if (!option) continue;
+      option.textContent = option.value + " – " + option.dataset.price + (l.state === "full" ? " – " + t("full") : "");
     }
-    holdfast.problem(result, {});
+    const none = doc.levels.length > 0 && doc.levels.every((l) => l.state === "full");
+    if (full && !none) say(t("seats_back", { levels: free().join(", ") }), ...choices());
+    if (none && !busy && !view.id && phase() === "open" && !full) sayFull("sold_out");
+    full = none;
   };
 
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const body = Object.fromEntries(new FormData(form));
-    if (body.seats) body.seats = Number(body.seats);
-    button.disabled = true;
-    try {
-      await send(body, keyFor(await digest(JSON.stringify([body.code, body.email, body.level, body.seats]))));
-    } finally { button.disabled = false; tick(); }
+  const free = () => (status ? status.levels.filter((l) => l.state !== "full" && [...level.options].some((o) => o.value === l.level)).map((l) => l.level) : []);
+  const choices = () => free().map((name) => holdfast.button(t("choose", { level: name }), () => { level.value = name; say(""); book.focus(); }));
+
+  // sayFull: unpaid holds come back, and the last of those that exist now does
+  // so within one hold.
+  const sayFull = (code) => {
+    const by = holdfast.clockTime(holdfast.clock.now() + Number(hold), zone);
+    if (code === "level_full" && free().length) return say(t("level_full", { level: level.value, by }), ...choices());
+    full = true;
+    say(t(code === "level_full" ? "level_full_only" : "sold_out", { by, level: level.value }));
+  };
+
+  const wrong = { invalid_code: "code", email_mismatch: "email", level_not_allowed: "level", seats: "seats" };
+  const clear = () => {
+    for (const name of ["code", "email", "level", "seats"]) {
+      const field = at(name);
+      if (!field) continue;
+      field.removeAttribute("aria-invalid");
+      at(name + "-error").textContent = "";
+    }
+  };
+  const blame = (name, text) => {
+    at(name).setAttribute("aria-invalid", "true");
+    at(name + "-error").textContent = text;
+    at(name).focus();
+  };
+
+  const refused = (p) => {
+    say("");
+    if (wrong[p.code]) return blame(wrong[p.code], t(p.code));
+    if (p.code === "level_full" || p.code === "sold_out") { sayFull(p.code); return poll(); }
+    if (p.code === "closed") { say(t(p.opens_at && Date.parse(p.opens_at) > holdfast.clock.now() ? "closed_yet" : "closed")); return poll(); }
+    if (p.code === "duplicate") return say(t("duplicate"));
+    for (const f of p.fields || []) if (at(f.field + "-error")) return blame(f.field, t("field_" + f.field));
+    say(t("refused", { code: p.code || "?" }));
+  };
+
+  const view = holdfast.view(at("result"), sale, zone, {
+    say,
+    changed(b) {
+      form.hidden = b.state === "held" || b.state === "paid" || b.state === "refund_due";
+      if (b.state === "held" || b.state === "paid") say("");
+      if (b.state === "released" || b.state === "refunded") attempts.forget(); else attempts.keep(b.booking_id);
+    },
+    missing() { attempts.forget(); view.forget(); form.hidden = false; },
   });
 
-  const countdown = document.getElementById("countdown");
-  const tick = () => {
-    const left = Number(opens) - holdfast.now();
-    const closed = holdfast.now() >= Number(closes);
-    countdown.textContent = closed ? "The sale has closed." : left > 0 ? "Opens in " + holdfast.left(left) : "Open";
-    if (result.hidden) button.disabled = closed || left > 1000;
-  };
-  tick();
-  setInterval(tick, 1000);
+  const attempts = holdfast.attempts(sale, {
+    running(on) { busy = on; form.classList.toggle("busy", on); if (on) say(t("sending")); tick(); },
+    waiting(r, n, seconds) {
+      const why = !r ? "why_network" : r.doc.code === "in_progress" ? "why_progress" : r.status === 429 ? "why_limited" : "why_busy";
+      if (notice.dataset.try !== why + n) {
+        notice.dataset.try = why + n;
+        const wait = el("p", "", "wait");
+        wait.setAttribute("aria-live", "off");
+        say(t(why) + " " + t("not_lost"), wait, holdfast.button(t("stop"), () => attempts.stop()));
+      }
+      notice.querySelector(".wait").textContent = t("next_try", { n: n + 1, seconds });
+    },
+    stopped() { say(t("stopped")); },
+    booking(b) { say(""); view.show(b); },
+    refused,
+    elsewhere(id) { if (view.id !== id) { say(""); view.watch(id); } },
+  });
 
-  // Back on the page: what was booked here is shown as it is now.
-  if (state.booking) {
-    holdfast.get(state.booking, sale).then((b) => {
-      if (b && !b.missing) show(b);
-    });
-  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (book.disabled) return;
+    clear();
+    const wish = Object.fromEntries(new FormData(form));
+    if (wish.seats) wish.seats = Number(wish.seats);
+    attempts.start(wish);
+  });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
+  addEventListener("pageshow", (e) => { if (e.persisted) poll(); });
+
+  showTimes();
+  tick();
+  setInterval(tick, 250);
+  poll();
+  const known = attempts.resume();
+  for (const [name, value] of Object.entries(attempts.wish() || {})) if (form.elements[name] && name !== "website") form.elements[name].value = value;
+  if (known) view.watch(known);
 })();

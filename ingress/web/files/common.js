@@ -1,7 +1,28 @@
 "use strict";
-// What both pages share. Nothing is put into the page as markup, only as text.
+// What the pages share: words, elements, the sale's clock, and asking politely.
+// Nothing is put into a page as markup, only as text.
 
 const holdfast = {
+  words: {}, // by language; the words.*.js files fill it
+
+  // lang is the first of the browser's languages that there are words for.
+  get lang() {
+    const wished = (navigator.languages || [navigator.language]).map((l) => l.slice(0, 2));
+    return wished.find((l) => this.words[l]) || "en";
+  },
+
+  // t is a text in that language; {name} in it becomes vars.name.
+  t(key, vars = {}) {
+    const text = this.words[this.lang][key] || this.words.en[key] || key;
+    return text.replace(/\{(\w+)\}/g, (_, name) => vars[name] ?? "");
+  },
+
+  // translate gives the page's fixed texts their language.
+  translate() {
+    document.documentElement.lang = this.lang;
+    for (const e of document.querySelectorAll("[data-t]")) e.textContent = this.t(e.dataset.t);
+  },
+
   // el makes an element with text.
   el(name, text, className) {
     const e = document.createElement(name);
@@ -10,78 +31,67 @@ const holdfast = {
     return e;
   },
 
-  // clock is the sale's time, kept by the difference to an answer's "now".
-  ahead: 0,
-  learn(now) { if (now) this.ahead = (typeof now === "number" ? now : Date.parse(now)) - Date.now(); },
-  now() { return Date.now() + this.ahead; },
+  button(text, act) {
+    const b = this.el("button", text, "quiet");
+    b.type = "button";
+    b.addEventListener("click", act);
+    return b;
+  },
 
+  // left is a span of time as h:mm:ss or mm:ss.
   left(ms) {
     const s = Math.max(0, Math.ceil(ms / 1000));
     const pad = (n) => String(n).padStart(2, "0");
-    const h = Math.floor(s / 3600);
-    return (h ? h + ":" : "") + pad(Math.floor(s / 60) % 60) + ":" + pad(s % 60);
+    const h = Math.floor(s / 3600) % 24;
+    const d = Math.floor(s / 86400);
+    return (d ? this.t("days", { n: d }) + " " : "") + (h || d ? h + ":" : "") + pad(Math.floor(s / 60) % 60) + ":" + pad(s % 60);
   },
 
-  async json(response) {
-    try { return await response.json(); } catch { return {}; }
+  // clockTime is an instant for people, in the zone of the sale, else in theirs.
+  clockTime(ms, zone, date) {
+    const form = date ? { dateStyle: "full", timeStyle: "short" } : { timeStyle: "short" };
+    return new Intl.DateTimeFormat(this.lang, { ...form, timeZone: zone || undefined }).format(ms);
   },
 
-  words: {
-    held: "Your seat is held. Pay before the time is over.",
-    over: "The time to pay is over. If you have just paid, wait here: we are asking the payment service.",
-    paid: "Paid. Your seat is yours.",
-    released: "This booking has ended and its seat was given back.",
-    refund_due: "Your payment came when the seat was gone. It is being refunded.",
-    refunded: "Your payment was refunded.",
-  },
+  // between is a random number of milliseconds: a crowd of open pages must not
+  // ask in the same instant.
+  between: (low, high) => (low + Math.random() * (high - low)) * 1000,
 
-  // show draws a booking; act gets the section for more buttons.
-  show(section, b, act) {
-    this.learn(b.now);
-    section.replaceChildren();
-    section.hidden = false;
-    const over = b.state === "held" && b.hold_until && Date.parse(b.hold_until) <= this.now();
-    section.className = "result " + (b.state === "held" || b.state === "paid" ? "good" : "bad");
-    section.append(this.el("p", this.words[over ? "over" : b.state] || b.state));
-    const list = this.el("dl");
-    const row = (name, value) => { if (value) list.append(this.el("dt", name), this.el("dd", value)); };
-    row("Booking", b.booking_id);
-    row("Level", b.level);
-    row("Seats", (b.seats || []).join(", "));
-    if (b.state === "held" && b.hold_until) {
-      const time = this.el("dd");
-      list.append(this.el("dt", "Time left"), time);
-      const tick = () => {
-        if (!time.isConnected) return;
-        time.textContent = this.left(Date.parse(b.hold_until) - this.now());
-        setTimeout(tick, 1000);
-      };
-      section.append(list);
-      tick();
-    }
-    section.append(list);
-    if (b.state === "held" && !over && b.payment_url && /^https?:\/\//.test(b.payment_url)) {
-      const pay = this.el("a", "Pay now", "button");
-      pay.href = b.payment_url;
-      pay.rel = "noreferrer";
-      section.append(pay);
-    }
-    if (act) act(section, b);
-  },
-
-  problem(section, p) {
-    section.replaceChildren();
-    section.hidden = false;
-    section.className = "result bad";
-    section.append(this.el("p", p.title || "The connection failed."), this.el("p", p.detail || "Try again: nothing is booked twice."));
-    for (const f of p.fields || []) section.append(this.el("p", f.field + " " + f.reason));
-  },
-
-  // get reads a booking; null if it can't be read now.
-  async get(id, sale) {
+  // fetch asks, for at most 25 s, and learns the sale's time from the answer. It
+  // returns null if the network fails: whether the other side acted is unknown.
+  async fetch(path, options = {}) {
+    const sent = performance.now();
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), 25000);
     try {
-      const r = await fetch("/bookings/" + encodeURIComponent(id) + "?sale=" + encodeURIComponent(sale || ""));
-      return r.ok ? await this.json(r) : r.status === 404 ? { missing: true } : null;
-    } catch { return null; }
+      const r = await fetch(path, { cache: "no-cache", ...options, signal: stop.signal });
+      const received = performance.now();
+      let doc = {};
+      try { doc = await r.json(); } catch { /* a proxy's page, or nothing */ }
+      if (doc.now) this.clock.learn(doc.now, sent, received, Number(r.headers.get("Age")) || 0);
+      return { ok: r.ok, status: r.status, doc, after: Number(r.headers.get("Retry-After")) || 0 };
+    } catch { return null; } finally { clearTimeout(timer); }
+  },
+
+  // clock is the sale's time. It is counted on by the browser's monotonic clock,
+  // so it is right whatever the device believes, and is learnt anew when that
+  // clock stood still: while the device slept.
+  clock: {
+    ahead: null, trip: Infinity, wall: 0, tick: 0,
+
+    learn(now, sent, received, age) {
+      const trip = received - sent;
+      if (this.ahead !== null && !this.slept() && trip > this.trip + 200) return; // what we know is closer
+      this.ahead = Date.parse(now) + age * 1000 - (sent + received) / 2;
+      this.trip = trip;
+      this.wall = Date.now();
+      this.tick = performance.now();
+    },
+
+    get known() { return this.ahead !== null; },
+    now() { return performance.now() + this.ahead; },
+
+    // slept says that the two clocks of the device have parted.
+    slept() { return Math.abs(Date.now() - this.wall - (performance.now() - this.tick)) > 1500; },
   },
 };
