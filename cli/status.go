@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
 )
 
@@ -111,7 +110,7 @@ func printView(out io.Writer, v operator.View, now time.Time) error {
 	if v.Breaker != "" {
 		t.row("BREAKER", v.Breaker)
 	}
-	if i := v.CapIntent; i != nil {
+	if i := v.CapChange; i != nil {
 		t.row("CAP CHANGE", fmt.Sprintf("of %q to %d is half done: repeat it", i.Level, i.To))
 	}
 	return t.end()
@@ -148,24 +147,24 @@ func queueLine(v operator.View) string {
 	if v.Queue == nil {
 		return "can't be read: " + v.QueueError
 	}
-	line := fmt.Sprintf("%d waiting, %d in work", v.Queue.Visible, v.Queue.InFlight)
+	line := fmt.Sprintf("%d waiting, %d in work", v.Queue.Waiting, v.Queue.InWork)
 	if v.QueueAge != nil {
 		line += ", oldest " + about(time.Duration(v.QueueAge.Counts["oldest_ms"])*time.Millisecond)
 	}
-	if dead := v.Queue.Dead + v.Queue.DeadInFlight; dead > 0 {
-		line += fmt.Sprintf(", %d DEAD LETTERS (holdfast dlq list)", dead)
+	if v.Queue.Dead > 0 {
+		line += fmt.Sprintf(", %d DEAD LETTERS (holdfast dlq list)", v.Queue.Dead)
 	}
 	return line
 }
 
-func noteLine(n *ledger.SweepNote, now time.Time) string {
+func noteLine(n *operator.Note, now time.Time) string {
 	if n == nil {
 		return "never (is holdfast reap running?)"
 	}
 	return about(now.Sub(n.At)) + " ago"
 }
 
-func driftLine(n *ledger.SweepNote, now time.Time) string {
+func driftLine(n *operator.Note, now time.Time) string {
 	line := noteLine(n, now)
 	if n == nil {
 		return line

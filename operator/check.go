@@ -112,10 +112,14 @@ func checkTimes(c ledger.Control, live admission.Status) Check {
 	return Check{name, Pass, opens + ", now"}
 }
 
+// checkLevels lets a level without a cap pass once the sale has sold: that is how
+// a level is retired.
 func checkLevels(c ledger.Control, live admission.Status) Check {
-	var bad []string
+	var bad, retired []string
 	for _, l := range live.Levels {
 		switch planned := planCap(c.Plan, l.Name); {
+		case planned == 0 && l.Cap == 0 && live.Bookings > 0:
+			retired = append(retired, l.Name)
 		case planned == 0:
 			bad = append(bad, fmt.Sprintf("level %s has no cap: give it one, or take it out of the sale file", l.Name))
 		case l.Cap != planned:
@@ -123,6 +127,9 @@ func checkLevels(c ledger.Control, live admission.Status) Check {
 		case l.Used+l.Free != l.Cap:
 			bad = append(bad, fmt.Sprintf("level %s has %d used and %d free seats for a cap of %d: run holdfast audit %s", l.Name, l.Used, l.Free, l.Cap, c.Sale))
 		}
+	}
+	if len(bad) == 0 && len(retired) > 0 {
+		return Check{"levels", Warn, "nothing is sold in " + strings.Join(retired, ", ") + ": the cap is 0"}
 	}
 	return judge("levels", len(bad) > 0, strings.Join(bad, "; "), fmt.Sprintf("%d levels, each with a cap", len(live.Levels)))
 }

@@ -46,7 +46,7 @@ type Queue interface {
 	Depth(ctx context.Context) (events.Depth, error)
 }
 
-// Desk is where operators act. Every field but Log is required. It keeps
+// Desk is where operators act. The last two fields may be left out. It keeps
 // nothing of its own and is safe for use by many goroutines.
 type Desk struct {
 	Store    ledger.Store
@@ -60,6 +60,8 @@ type Desk struct {
 	Hasher   *sale.Hasher
 	Now      func() time.Time
 	Log      *slog.Logger // nil: slog.Default
+
+	RosterBatch int // rows written at once; 0: DefaultRosterBatch
 }
 
 // By is who acts, and why; both are kept with what was done.

@@ -29,10 +29,10 @@ func (f forgetful) Install(ctx context.Context, p admission.Plan, rebuild func(c
 
 func TestReinstallLoadsTheRosterAgain(t *testing.T) {
 	b := applied(t)
-	b.Desk.Redis = forgetful{b.World.Redis}
-	b.must(b.load(people(2100)...))
+	b.Desk.Redis, b.RosterBatch = forgetful{b.World.Redis}, 7
+	b.must(b.load(people(20)...))
 	b.must(b.apply(restructured(b)))
-	if e := b.end(); len(e.Roster) != 2100 || e.Redis.RosterVersion != e.Control.RosterVersion {
+	if e := b.end(); len(e.Roster) != 20 || e.Redis.RosterVersion != e.Control.RosterVersion {
 		t.Errorf("%d candidates in Redis", len(e.Roster))
 	}
 }
@@ -255,5 +255,18 @@ func TestReleaseFollowsABookingThatIsWrittenMeanwhile(t *testing.T) {
 	}
 	if got := b.World.Booking(k.ID); got.State != ledger.Released || got.Reason != ledger.ReasonOperator {
 		t.Errorf("booking %+v", got)
+	}
+}
+
+// A level is retired by a cap of 0, and that does not keep the sale closed; one
+// that never had a cap does.
+func TestARetiredLevelDoesNotKeepASaleClosed(t *testing.T) {
+	b := selling(t)
+	b.book("N1", 1, 1)
+	b.setCap("N2", 0)
+	b.must(b.Close(b.ctx, exam, ann))
+	b.must(b.Open(b.ctx, exam, ann))
+	if !b.end().Redis.Open {
+		t.Error("closed")
 	}
 }

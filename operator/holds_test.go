@@ -204,7 +204,7 @@ func TestView(t *testing.T) {
 	if diff := cmp.Diff(operator.LevelView{Name: "total", Cap: 3, Held: 2, Paid: 1, Pending: 1}, v.Total); diff != "" {
 		t.Errorf("total (-want +got):\n%s", diff)
 	}
-	if !v.Selling || v.Bookings != 3 || v.OldestAge != 7 || v.Queue == nil || v.Queue.Visible != 4 || v.Diff == nil || v.Sweep != nil {
+	if !v.Selling || v.Bookings != 3 || v.OldestAge != 7 || v.Queue == nil || v.Queue.Waiting != 4 || v.Diff == nil || v.Sweep != nil {
 		t.Errorf("view %+v", v)
 	}
 	drift, err := b.Drift(b.ctx, spring)

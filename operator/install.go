@@ -83,9 +83,16 @@ func (d *Desk) install(ctx context.Context, c ledger.Control) (ledger.Control, e
 	})
 }
 
-// rosterBatch is how many rows are written at once: enough to keep the ledger's
-// parallel writes busy, few enough to show progress.
-const rosterBatch = 2000
+// DefaultRosterBatch is how many rows of a roster are written at once: enough to
+// keep the ledger's parallel writes busy, few enough to show progress.
+const DefaultRosterBatch = 2000
+
+func (d *Desk) rosterBatch() int {
+	if d.RosterBatch > 0 {
+		return d.RosterBatch
+	}
+	return DefaultRosterBatch
+}
 
 // loadRoster copies the ledger's roster into Redis.
 func (d *Desk) loadRoster(ctx context.Context, saleID string) error {
@@ -97,7 +104,7 @@ func (d *Desk) loadRoster(ctx context.Context, saleID string) error {
 	}
 	err := d.Store.Scan(ctx, saleID, ledger.Visitor{Roster: func(r ledger.RosterRow) error {
 		rows = append(rows, admission.RosterEntry(r))
-		if len(rows) < rosterBatch {
+		if len(rows) < d.rosterBatch() {
 			return nil
 		}
 		return flush()

@@ -197,12 +197,13 @@ func TestAFileThatChangesMeanwhileIsNoticed(t *testing.T) {
 func TestImportCrashedAtEveryStep(t *testing.T) {
 	ready := func(t *testing.T) *bench {
 		b := applied(t)
-		b.must(b.load(people(25)...))
+		b.RosterBatch = 4
+		b.must(b.load(people(12)...))
 		return b
 	}
 	t.Run("replace", func(t *testing.T) {
-		rows := append(people(20), person(5001), person(5002, "N1"))
-		rows[7] = person(8, "N2")
+		rows := append(people(8), person(5001), person(5002, "N1"))
+		rows[0], rows[7] = person(1, "N1"), person(8, "N2")
 		atEveryStep(t, ready, func(b *bench) error { return b.load(rows...) }, versionTellsTheTruth)
 	})
 	t.Run("add", func(t *testing.T) {
@@ -211,8 +212,12 @@ func TestImportCrashedAtEveryStep(t *testing.T) {
 			return err
 		}, versionTellsTheTruth)
 	})
-	t.Run("first, in two batches", func(t *testing.T) {
-		atEveryStep(t, applied, func(b *bench) error { return b.load(people(2500)...) }, versionTellsTheTruth)
+	t.Run("first, in batches", func(t *testing.T) {
+		atEveryStep(t, func(t *testing.T) *bench {
+			b := applied(t)
+			b.RosterBatch = 4
+			return b
+		}, func(b *bench) error { return b.load(people(10)...) }, versionTellsTheTruth)
 	})
 }
 

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -35,7 +36,7 @@ func (im *rosterImport) write(ctx context.Context, rows Rows) error {
 		if k.ledger == k.file && k.redis == k.file {
 			return nil
 		}
-		if batch = append(batch, r); len(batch) < rosterBatch {
+		if batch = append(batch, r); len(batch) < im.desk.rosterBatch() {
 			return nil
 		}
 		err := im.put(ctx, batch)
@@ -98,16 +99,16 @@ func (im *rosterImport) remove(ctx context.Context) error {
 			gone = append(gone, candidate)
 		}
 	}
-	id := im.control.Sale
-	for from := 0; from < len(gone); from += rosterBatch {
-		batch := gone[from:min(from+rosterBatch, len(gone))]
+	id, done := im.control.Sale, 0
+	for batch := range slices.Chunk(gone, im.desk.rosterBatch()) {
 		if err := im.desk.Store.DropRoster(ctx, id, batch); err != nil {
 			return fmt.Errorf("operator: cut the roster of sale %s in the ledger (import the file again): %w", id, err)
 		}
 		if err := im.desk.Redis.DropRoster(ctx, id, batch); err != nil {
 			return fmt.Errorf("operator: cut the roster of sale %s in Redis (import the file again): %w", id, err)
 		}
-		im.progress(Progress{PhaseRemove, from + len(batch), len(gone)})
+		done += len(batch)
+		im.progress(Progress{PhaseRemove, done, len(gone)})
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
-	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger"
 )
 
@@ -45,13 +44,34 @@ type View struct {
 	Levels []LevelView `json:"levels"`
 	Total  LevelView   `json:"total"`
 
-	Queue      *events.Depth     `json:"queue,omitempty"`
-	QueueError string            `json:"queue_error,omitempty"`
-	Sweep      *ledger.SweepNote `json:"sweep,omitempty"`
-	Diff       *ledger.SweepNote `json:"diff,omitempty"`
-	QueueAge   *ledger.SweepNote `json:"queue_age,omitempty"`
-	Breaker    string            `json:"breaker,omitempty"`
-	CapIntent  *ledger.CapIntent `json:"cap_intent,omitempty"`
+	Queue      *QueueView `json:"queue,omitempty"`
+	QueueError string     `json:"queue_error,omitempty"` // why Queue is missing
+	Sweep      *Note      `json:"sweep,omitempty"`
+	Diff       *Note      `json:"diff,omitempty"`
+	QueueAge   *Note      `json:"queue_age,omitempty"` // "oldest_ms", as workers see it
+	Breaker    string     `json:"breaker,omitempty"`
+	CapChange  *CapChange `json:"cap_change,omitempty"` // half done
+}
+
+// QueueView is how much lies in the queues; the figures are approximate.
+type QueueView struct {
+	Waiting int `json:"waiting"`
+	InWork  int `json:"in_work"`
+	Dead    int `json:"dead"`
+}
+
+// Note is what a pass of the reaper, or a worker, left behind.
+type Note struct {
+	At       time.Time      `json:"at"`
+	Counts   map[string]int `json:"counts"`
+	Suspects []string       `json:"suspects,omitempty"`
+}
+
+// CapChange is a change of a cap that has begun; level "" is the total.
+type CapChange struct {
+	Level string `json:"level"`
+	From  int    `json:"from"`
+	To    int    `json:"to"`
 }
 
 // View reads how the sale stands: seats from Redis, which holds every seat that
@@ -65,7 +85,10 @@ func (d *Desk) View(ctx context.Context, saleID string) (View, error) {
 	}
 	v := View{
 		Sale: c.Sale, Title: c.Plan.Title, Zone: c.Plan.Zone, Open: c.Open, Frozen: c.Frozen, OpensAt: c.Plan.OpensAt, ClosesAt: c.Plan.ClosesAt,
-		Gen: c.Gen, Epoch: c.Epoch, Roster: c.RosterSize, Breaker: c.Breaker, CapIntent: c.CapIntent, Now: d.Now().UTC(),
+		Gen: c.Gen, Epoch: c.Epoch, Roster: c.RosterSize, Breaker: c.Breaker, Now: d.Now().UTC(),
+	}
+	if i := c.CapIntent; i != nil {
+		v.CapChange = &CapChange{i.Level, i.From, i.To}
 	}
 	if err := d.viewSeats(ctx, c, &v); err != nil {
 		return v, err
@@ -73,9 +96,9 @@ func (d *Desk) View(ctx context.Context, saleID string) (View, error) {
 	if depth, err := d.Queue.Depth(ctx); err != nil {
 		v.QueueError = err.Error()
 	} else {
-		v.Queue = &depth
+		v.Queue = &QueueView{depth.Visible, depth.InFlight, depth.Dead + depth.DeadInFlight}
 	}
-	for kind, to := range map[string]**ledger.SweepNote{"sweep": &v.Sweep, "diff": &v.Diff, "queue": &v.QueueAge} {
+	for kind, to := range map[string]**Note{"sweep": &v.Sweep, "diff": &v.Diff, "queue": &v.QueueAge} {
 		n, err := d.Store.LastSweep(ctx, saleID, kind)
 		if errors.Is(err, ledger.ErrNotFound) {
 			continue
@@ -83,7 +106,7 @@ func (d *Desk) View(ctx context.Context, saleID string) (View, error) {
 		if err != nil {
 			return v, fmt.Errorf("operator: read the last %s of sale %s: %w", kind, saleID, err)
 		}
-		*to = &n
+		*to = &Note{n.At.UTC(), n.Counts, n.Suspects}
 	}
 	return v, nil
 }

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ingress/admin"
@@ -31,38 +32,49 @@ var _ admin.Refusal = (*operator.RefusedError)(nil)
 
 func by(b admin.By) operator.By { return operator.By(b) }
 
+// missing says "there is no such sale" or "booking" in the ledger's word alone,
+// for which the API has an answer of its own.
+func missing(err error) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return ledger.ErrNotFound
+	}
+	return err
+}
+
 func (o operations) Sales(ctx context.Context) ([]string, error) { return o.desk.Sales(ctx) }
 
 func (o operations) Open(ctx context.Context, saleID string, b admin.By) error {
-	return o.desk.Open(ctx, saleID, by(b))
+	return missing(o.desk.Open(ctx, saleID, by(b)))
 }
 
 func (o operations) Close(ctx context.Context, saleID string, b admin.By) error {
-	return o.desk.Close(ctx, saleID, by(b))
+	return missing(o.desk.Close(ctx, saleID, by(b)))
 }
 
 func (o operations) SetCap(ctx context.Context, saleID, level string, n int, b admin.By) (admission.CapAnswer, error) {
-	return o.desk.SetCap(ctx, saleID, level, n, by(b))
+	a, err := o.desk.SetCap(ctx, saleID, level, n, by(b))
+	return a, missing(err)
 }
 
 func (o operations) Holds(ctx context.Context, saleID string, each func(admin.Hold) error) error {
-	return o.desk.Holds(ctx, saleID, func(h operator.Hold) error {
+	return missing(o.desk.Holds(ctx, saleID, func(h operator.Hold) error {
 		return each(admin.Hold{BookingID: h.BookingID, Owner: h.Owner, Level: h.Level, Seats: h.Seats, State: string(h.State), Age: h.Age, HoldUntil: h.HoldUntil})
-	})
+	}))
 }
 
 func (o operations) ReleaseHold(ctx context.Context, bookingID string, b admin.By) (lifecycle.ReleaseOutcome, error) {
-	return o.desk.ReleaseHold(ctx, bookingID, by(b))
+	out, err := o.desk.ReleaseHold(ctx, bookingID, by(b))
+	return out, missing(err)
 }
 
 func (o operations) Cancel(ctx context.Context, bookingID string, b admin.By) error {
-	return o.desk.CancelPaid(ctx, bookingID, by(b))
+	return missing(o.desk.CancelPaid(ctx, bookingID, by(b)))
 }
 
 func (o operations) Inbox(ctx context.Context, saleID string, each func(admin.InboxItem) error) error {
-	return o.desk.Inbox(ctx, saleID, func(it ledger.InboxItem) error {
+	return missing(o.desk.Inbox(ctx, saleID, func(it ledger.InboxItem) error {
 		return each(admin.InboxItem{ID: it.ID, Payment: it.Payment.String(), Reason: it.Reason, Detail: it.Detail, At: it.At, Done: it.Done})
-	})
+	}))
 }
 
 // Redrive is no act on a sale, so it stands in the log and in no sale's trail.
@@ -73,12 +85,14 @@ func (o operations) Redrive(ctx context.Context, most int, b admin.By) (int, err
 }
 
 func (o operations) Status(ctx context.Context, saleID string) (any, error) {
-	return o.desk.View(ctx, saleID)
+	v, err := o.desk.View(ctx, saleID)
+	return v, missing(err)
 }
 
 // Drift is what the last diff of any process found: one published figure.
 func (o operations) Drift(ctx context.Context, saleID string) (any, error) {
-	return o.desk.Drift(ctx, saleID)
+	v, err := o.desk.Drift(ctx, saleID)
+	return v, missing(err)
 }
 
 func (o operations) Audit(ctx context.Context, saleID string) (any, error) {
@@ -86,5 +100,6 @@ func (o operations) Audit(ctx context.Context, saleID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return healers.Auditor.Audit(ctx, saleID)
+	r, err := healers.Auditor.Audit(ctx, saleID)
+	return r, missing(err)
 }
