@@ -25,7 +25,7 @@ func (m *Model) readmission(w *world, p int, s *steps) {
 		}
 		m.wait(w, p, s, m.toPin(b), short)
 	case readmitUndo:
-		next, _ := m.undo(w.redis, b, true, 1)
+		next, _ := m.undo(w.redis, b, true, w.procs[p].driver)
 		n := s.add(w, p, "S2 quick, and again later")
 		m.script(&n.world, next)
 		n.rest()
@@ -73,7 +73,7 @@ func (m *Model) readmitStep(w *world, p int, s *steps) {
 	}
 	switch a {
 	case ok, replayed:
-		n.name = "S1 OK"
+		n.name, n.procs[p].driver = "S1 OK", next.driver(b)
 		m.script(&n.world, next)
 		n.awaits(p, readmitWait)
 		if m.rules.NoWait {
@@ -124,13 +124,14 @@ func ledgerStep(b bid) pc {
 
 func (m *Model) pinStep(w *world, p int, s *steps) {
 	b := w.procs[p].b
-	next, a := m.attach(w.redis, b, w.redis.driver(b))
+	next, a := m.attach(w.redis, b, w.procs[p].driver)
 	if a != ok && a != have {
-		s.add(w, p, "S5 says gone: again later").rest()
+		s.add(w, p, "S5 says gone or superseded: again later").rest()
 		return
 	}
 	n := s.add(w, p, "S5 OK")
 	m.script(&n.world, next)
+	n.procs[p].driver = 0 // nothing after this compares it
 	n.awaits(p, pinWait)
 	if m.rules.NoWait {
 		n.procs[p].pos = 0

@@ -27,24 +27,30 @@ func size(t *testing.T) int {
 
 const (
 	briefly = 50_000     // states of the big searches at size 1
-	most    = 50_000_000 // states that fit into a few GB
+	longer  = 2_000_000  // times the size, above 1
+	most    = 50_000_000 // states that fit into a few GB: from size 10 on
 )
+
+// statesFor is how far a search goes.
+func statesFor(c Config, size int) int {
+	switch {
+	case exhaustive[c.Name] || size >= 10:
+		return most
+	case size > 1:
+		return longer * size
+	}
+	return briefly
+}
 
 // exhaustive are the searches that run to their end at size 1.
 var exhaustive = map[string]bool{"P1": true, "P2": true, "P3": true, "P4": true, "P5": true, "P7": true}
 
-// endless are the searches that most does not exhaust.
-var endless = map[string]bool{"P8": true}
-
 // TestProtocol: no promise is broken in any reachable state, and each of them
-// heals. With HOLDFAST_TEST_SIZE above 1 the big searches run to their end too.
+// heals. With HOLDFAST_TEST_SIZE the big searches grow; at 10 they run to their end.
 func TestProtocol(t *testing.T) {
 	for _, c := range Configs {
 		t.Run(c.Name, func(t *testing.T) {
-			limit := briefly
-			if exhaustive[c.Name] || size(t) > 1 {
-				limit = most
-			}
+			limit := statesFor(c, size(t))
 			start := time.Now()
 			r := New(c, Rules{}).Search(limit)
 			t.Logf("%s: %s: %d states, %d transitions, depth %d, %d remains healed (%d by the end of a dead mark), exhausted %v, %v",
@@ -52,7 +58,7 @@ func TestProtocol(t *testing.T) {
 			if len(r.Violations) > 0 {
 				t.Fatalf("a promise is broken:\n%s\nby\n%s", strings.Join(r.Violations, "\n"), strings.Join(r.Trace, "\n"))
 			}
-			if limit == most && !r.Exhausted && !endless[c.Name] {
+			if limit == most && !r.Exhausted {
 				t.Errorf("not exhausted: %d states are not all", r.States)
 			}
 		})
@@ -86,13 +92,19 @@ func mustBreak(t *testing.T, all []Mutant) {
 // protocol has changed, and docs/model.md is wrong about it.
 func TestSpares(t *testing.T) {
 	for _, x := range Spares {
-		t.Run(x.Name, func(t *testing.T) {
-			r := New(ConfigNamed(x.Config), x.Rules).Search(most)
-			if len(r.Violations) > 0 || !r.Exhausted {
-				t.Fatalf("%s: %v by\n%s", x.Text, r.Violations, strings.Join(r.Trace, "\n"))
-			}
-			t.Logf("%s (%s): %d states, nothing breaks", x.Text, x.Config, r.States)
-		})
+		configs := []string{x.Config}
+		if size(t) > 1 {
+			configs = append(configs, "P1", "P3f", "P4", "P7f", "P10", "P11")
+		}
+		for _, name := range configs {
+			t.Run(x.Name+"/"+name, func(t *testing.T) {
+				r := New(ConfigNamed(name), x.Rules).Search(most)
+				if len(r.Violations) > 0 || !r.Exhausted {
+					t.Fatalf("%s: %v by\n%s", x.Text, r.Violations, strings.Join(r.Trace, "\n"))
+				}
+				t.Logf("%s (%s): %d states, %d slow, nothing breaks", x.Text, name, r.States, r.Slow)
+			})
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func (m *Model) work(w *world, p int, s *steps) {
 		if w.redis.stage(b) == absent {
 			s.add(w, p, "Redis does not know the booking").at(readmit)
 		} else {
-			s.add(w, p, "Redis knows the booking").at(m.toPin(b))
+			s.add(w, p, "Redis knows the booking").at(m.toPin(b)).procs[p].driver = w.redis.driver(b)
 		}
 	case payUnheld:
 		m.payUnheldStep(w, p, s)
