@@ -33,6 +33,29 @@ const sourceReaper = "reaper"
 // whose money may have been moved already (Paying): an execute is never tried a
 // second time; if the first one works after all, the payment is a late one.
 func (s *Steps) remind(ctx context.Context, b ledger.Booking) error {
+	if err := s.notifyApproved(ctx, b); err != nil {
+		return err
+	}
+	return s.askAgain(ctx, b)
+}
+
+// remindUnheld is remind for a booking whose event is lost or late. There is no
+// hold in the ledger to put off, so the bound is its age; the worker writes the
+// hold itself, behind the commit gate (protocol.md 2.2.4).
+func (s *Steps) remindUnheld(ctx context.Context, b ledger.Booking) (postponed bool, err error) {
+	c, err := s.Controls.Control(ctx, b.Sale)
+	if err != nil {
+		return false, fmt.Errorf("lifecycle: read the control item of sale %s: %w", b.Sale, err)
+	}
+	ages := c.Plan.Ages
+	if s.Now().Sub(b.AdmittedAt) > ages.AttachedMax+sale.GateExtendTimes*ages.GateExtend {
+		return false, nil
+	}
+	return true, s.notifyApproved(ctx, b)
+}
+
+// notifyApproved queues the reminder.
+func (s *Steps) notifyApproved(ctx context.Context, b ledger.Booking) error {
 	e := events.Event{
 		Version: events.Version, Type: events.PaymentNotified, Sale: b.Sale, Candidate: b.Candidate,
 		BookingID: b.ID, Gen: b.Gen, At: s.Now().UTC(),
@@ -46,7 +69,7 @@ func (s *Steps) remind(ctx context.Context, b ledger.Booking) error {
 	if err := s.Publish.Publish(ctx, e); err != nil {
 		return fmt.Errorf("lifecycle: queue approved payment %s of booking %s: %w", b.Payment, b.ID, err)
 	}
-	return s.askAgain(ctx, b)
+	return nil
 }
 
 // askAgain puts the hold off by GateExtend and counts it.

@@ -72,7 +72,8 @@ func (s *Steps) Release(ctx context.Context, bookingID string, why ledger.Reason
 // ReleaseUnheld ends a booking that Redis has and the ledger has not: an owner
 // who gives it back before its event was written, or an orphan in the pending
 // set (protocol.md 3.8.1). The release gate if a payment is attached, then T4,
-// S2, T5. The mode is abort if why says that the candidate was never told.
+// S2, T5. The mode is abort if why says that the candidate was never told. A
+// customer who has agreed to pay is waited for as in Expire.
 func (s *Steps) ReleaseUnheld(ctx context.Context, b ledger.Booking, why ledger.Reason, actor ledger.Actor) (ReleaseOutcome, error) {
 	ans, done, err := s.gate(ctx, b.Sale, b.ID, b.Payment)
 	defer done()
@@ -81,6 +82,11 @@ func (s *Steps) ReleaseUnheld(ctx context.Context, b ledger.Booking, why ledger.
 	}
 	if out, err := s.passed(ctx, b, ans, askedByOf(actor)); out != 0 || err != nil {
 		return out, err
+	}
+	if ans.Payment.Status == payment.StatusApproved {
+		if postponed, err := s.remindUnheld(ctx, b); postponed || err != nil {
+			return Postponed, err
+		}
 	}
 	mode := admission.UndoRelease
 	if why.Unanswered() {

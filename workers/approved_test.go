@@ -70,6 +70,33 @@ func TestApproved_WorkerThatDiedWithTheGuardCostsNoSeat(t *testing.T) {
 	r.Quiet()
 }
 
+// The same where the booking's own event is lost: the worker writes the hold.
+func TestApproved_OrphanIsRemindedAndPaid(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N1", r.Exec) // its event is in the dead letters
+	r.Exec.Pay(b.PaymentID)
+	r.Advance(r.Plan.Ages.AttachedMax + time.Second)
+	if err := r.Reap(r.Now(), 0); err != nil {
+		t.Fatal(err)
+	}
+	r.done(r.Queued()...)
+	r.state(b.ID, ledger.Paid)
+	r.Quiet()
+}
+
+func TestApproved_OrphanThatCannotBeExecutedIsWithdrawnInTheEnd(t *testing.T) {
+	r := newRig(t)
+	b := r.Book("c1", "N1", r.Exec)
+	r.Exec.Pay(b.PaymentID)
+	r.Exec.Edit(b.PaymentID, func(p *payment.Payment) { p.AmountMinor-- })
+	r.Advance(r.Plan.Ages.AttachedMax + sale.GateExtendTimes*r.Plan.Ages.GateExtend + time.Second)
+	if err := r.Reap(r.Now(), 0); err != nil {
+		t.Fatal(err)
+	}
+	r.state(b.ID, ledger.Released)
+	r.Quiet()
+}
+
 // What can't be executed for so long never will be.
 func TestApproved_RemindersAreBoundedAndDiffer(t *testing.T) {
 	r := newRig(t)
