@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ingress/booking"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
+)
+
+// Mutant leaves a rule of the protocol out. The simulation has to find each.
+type Mutant string
+
+// The mutants.
+const (
+	NoMutant Mutant = ""
+	// mutantIgnoreWait takes an admission that was not acknowledged (R4).
+	mutantIgnoreWait Mutant = "ignore_wait"
+	// mutantUndoFirst undoes after an ambiguous enqueue without a tombstone (3A row 1).
+	mutantUndoFirst Mutant = "undo_without_tombstone"
+	// mutantSettleEarly clears the pending entry when the event is queued (3A row 13).
+	mutantSettleEarly Mutant = "settle_at_enqueue"
+	// mutantUndoUnacknowledged forgets an owed undo that no replica has (T5).
+	mutantUndoUnacknowledged Mutant = "undo_unacknowledged"
+	// mutantRedisFirst gives seats back before the ledger has released them (R1).
+	mutantRedisFirst Mutant = "redis_first"
+)
+
+// Mutants are all of them.
+func Mutants() []Mutant {
+	return []Mutant{mutantIgnoreWait, mutantUndoFirst, mutantSettleEarly, mutantUndoUnacknowledged, mutantRedisFirst}
+}
+
+// admitted is what the caller of an admission hears.
+func (m Mutant) admitted(r redis, q admission.Request, a admission.Answer, err error) (admission.Answer, error) {
+	if m != mutantIgnoreWait || !errors.Is(err, admission.ErrUnacknowledged) {
+		return a, err
+	}
+	rec, missing := r.in.Record(context.Background(), q.Sale, q.BookingID)
+	if missing != nil { // undone again
+		return a, err
+	}
+	return admission.Answer{Outcome: admission.Admitted, BookingID: rec.BookingID, Tokens: rec.Tokens, Stage: rec.Stage, Driver: rec.Driver,
+		AdmittedAt: rec.AdmittedAt, HoldUntil: rec.HoldUntil}, nil
+}
+
+// published is what happens when booking.held has been queued.
+func (m Mutant) published(ctx context.Context, p *process, e events.Event) error {
+	if m == mutantSettleEarly && e.Type == events.BookingHeld {
+		_, _ = redis{p, p.town.redis}.Settle(ctx, e.Sale, e.BookingID, e.Candidate, false) // a mutant does not care
+	}
+	return nil
+}
+
+func (m Mutant) walks(s *lifecycle.Steps) booking.Walks {
+	switch m {
+	case mutantUndoFirst:
+		return undoFirst{s}
+	case mutantRedisFirst:
+		return redisFirst{s}
+	}
+	return s
+}
+
+// undoFirst withdraws in Redis alone.
+type undoFirst struct{ *lifecycle.Steps }
+
+func (u undoFirst) Withdraw(ctx context.Context, b ledger.Booking, _ ledger.Reason, _ ledger.Actor, mode admission.UndoMode) (lifecycle.WithdrawOutcome, error) {
+	_, err := u.Redis.Undo(ctx, admission.Undo{Sale: b.Sale, BookingID: b.ID, Candidate: b.Candidate, Level: b.Level, Mode: mode})
+	return lifecycle.Withdrawn, err
+}
+
+// redisFirst releases in Redis before it asks the ledger.
+type redisFirst struct{ *lifecycle.Steps }
+
+func (r redisFirst) Release(ctx context.Context, bookingID string, why ledger.Reason, actor ledger.Actor) (lifecycle.ReleaseOutcome, error) {
+	if b, err := r.Store.Booking(ctx, bookingID); err == nil {
+		_, _ = r.Redis.Undo(ctx, admission.Undo{Sale: b.Sale, BookingID: b.ID, Candidate: b.Candidate, Level: b.Level, Mode: admission.UndoRelease}) // a mutant does not care
+	}
+	return r.Steps.Release(ctx, bookingID, why, actor)
+}

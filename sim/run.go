@@ -1,0 +1,295 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/payment/sandbox/engine"
+)
+
+// Options say what to run.
+type Options struct {
+	Seed   uint64
+	Mutant Mutant
+	Lines  func(line string) // told of every event; nil: only the last ones are kept
+	Log    func(line string) // told of what processes log; nil: discarded
+}
+
+// Result is what one run came to.
+type Result struct {
+	Seed      uint64
+	Hash      uint64 // of the event log
+	Steps     int
+	Looks     int // of the auditor
+	Simulated time.Duration
+	Healed    time.Duration  // after the last fault
+	Faults    map[string]int // by service and kind
+	Troubles  map[string]int
+	Acked     int // bookings that clients were told of
+	Bookings  map[string]int
+	Captured  int
+	Refunded  int
+	Inbox     int
+	Table     bool // the ledger was in the table engine, over the SDK
+	Err       error
+}
+
+// bounds of a run.
+const (
+	mostSteps   = 400_000
+	sellingFor  = 40 * time.Minute
+	healingMost = 3 * time.Hour
+	tableLooks  = 16 // of so many writes to the table one is looked at
+)
+
+// Run plays one seed. It must be called in a synctest bubble; when it returns
+// nothing of the run is left.
+func Run(ctx context.Context, o Options) Result {
+	t, err := newTown(ctx, o)
+	if err != nil {
+		return Result{Seed: o.Seed, Err: err}
+	}
+	r := Result{Seed: o.Seed, Table: t.tables != nil}
+	began := time.Now()
+	n := newNemesis(t)
+	if r.Err = t.play(n); r.Err == nil {
+		calm := time.Now()
+		r.Err = t.heal()
+		r.Healed = time.Since(calm)
+	}
+	r.Hash, r.Steps, r.Looks, r.Simulated = t.log.sum, t.sched.steps, t.audit.looks, time.Since(began)
+	r.Faults, r.Troubles, r.Acked = t.faults.fired, n.count, len(t.audit.acked)
+	t.count(&r)
+	if r.Err != nil {
+		r.Err = fmt.Errorf("seed %d, after %d steps and %v: %w\nthe last events:\n%s", o.Seed, r.Steps, r.Simulated, r.Err, t.log.tail())
+	}
+	t.end()
+	return r
+}
+
+// must is for what the simulated world itself can't fail at.
+func (t *town) must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// boot starts every process of ours.
+func (t *town) boot() {
+	t.ingress, t.workers, t.reapers = nil, nil, nil
+	for range t.script.ingress {
+		r, err := t.bootIngress()
+		t.must(err)
+		t.ingress = append(t.ingress, r)
+	}
+	for range t.script.workers {
+		r, err := t.bootWorker()
+		t.must(err)
+		t.workers = append(t.workers, r)
+	}
+	for range t.script.reapers {
+		r, err := t.bootReaper()
+		t.must(err)
+		t.reapers = append(t.reapers, r)
+	}
+}
+
+// play sells with everything going wrong, until the crowd has gone.
+func (t *town) play(n *nemesis) error {
+	operator, err := t.bootOperator()
+	if err != nil {
+		return err
+	}
+	t.operator = operator
+	t.boot()
+	t.background(func() { t.cloud.Run(t.ctx) })
+	t.pay.Start(t.ctx)
+	gone := make(chan struct{})
+	for _, c := range t.crowd {
+		c.arrive()
+	}
+	t.background(func() {
+		for _, c := range t.crowd {
+			for _, p := range c.tabs {
+				p.work.Wait()
+			}
+		}
+		close(gone)
+	})
+	end := time.Now().Add(sellingFor)
+	for time.Now().Before(end) {
+		select {
+		case <-gone:
+			return nil
+		default:
+		}
+		if err := t.advance(n.next()); err != nil {
+			return err
+		}
+		n.strike()
+	}
+	return nil
+}
+
+// errTooLong: a run that does not come to its end is a failure as well.
+var errTooLong = errors.New("sim: too many steps: something goes round in circles")
+
+// advance lets one turn happen and looks at what it did.
+func (t *town) advance(until time.Time) error {
+	t.sched.step(max(time.Until(until), time.Millisecond))
+	if t.sched.steps > mostSteps {
+		return errTooLong
+	}
+	if !t.touched {
+		return nil
+	}
+	t.touched = false
+	if t.dirty++; t.tables != nil && t.dirty%tableLooks != 0 {
+		return nil // reading a table takes a thousand times as long
+	}
+	return t.audit.step()
+}
+
+// heal stops all faults, starts what is down and lets the sweeps alone do the
+// rest; then everything has to add up.
+func (t *town) heal() error {
+	t.faults.calm = true
+	for _, p := range t.houses() {
+		p.pausedUntil = time.Time{}
+		p.skew.Store(0)
+	}
+	t.must(t.pay.SetFaults("", engine.Faults{}))
+	t.log.printf("CALM")
+	end := time.Now().Add(healingMost)
+	nextCare := time.Now()
+	good := 0 // how often in a row everything added up
+	var last error
+	for time.Now().Before(end) {
+		if err := t.advance(nextCare.Add(time.Minute)); err != nil {
+			return err
+		}
+		if time.Now().Before(nextCare) {
+			continue
+		}
+		nextCare = time.Now().Add(2 * time.Minute)
+		if last = errors.Join(t.quiet(), t.audit.rest()); last != nil {
+			t.log.printf("not at rest: %v", last)
+			good = 0
+		} else if good++; good == 2 {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not come to rest: %w", last)
+}
+
+// quiet redrives what is dead and has a frozen sale rebuilt, as operators do. An
+// error says what is still under way.
+func (t *town) quiet() error {
+	n, err := t.redriveAll()
+	t.must(err)
+	d, err := depthOf(t.cloud)
+	t.must(err)
+	c, err := t.ledger.Control(t.ctx, theSale)
+	t.must(err)
+	if c.Frozen && !t.operator.rebuilding() {
+		t.operator.rebuildSoon(time.Second)
+	}
+	told := t.tellAgain()
+	for _, e := range t.pay.Payments() {
+		if e.LateUnderWay {
+			told = append(told, e.PaymentID+" (late)")
+		}
+	}
+	if id := t.some(ledger.Held, 0); id != "" {
+		return fmt.Errorf("sim: booking %s is still held", id)
+	}
+	if n > 0 || d != (events.Depth{}) || c.Frozen || t.pay.Waiting() > 0 || len(told) > 0 {
+		return fmt.Errorf("sim: %d dead letters redriven, queues %+v, frozen %t, %d webhooks, payments %v", n, d, c.Frozen, t.pay.Waiting(), told)
+	}
+	return nil
+}
+
+// tellAgain is the gateway that goes on telling, as real ones do for days: the
+// sandbox gives a webhook up after a quarter of an hour, and can be told to drop
+// it. Only after that, so that it hides nothing that we lost ourselves.
+func (t *town) tellAgain() (told []string) {
+	if fired := t.pay.Fired(); fired["webhook_dead"]+fired["webhook_drop"] == 0 {
+		return nil
+	}
+	for _, e := range t.pay.Payments() {
+		p, err := t.ledger.Payment(t.ctx, ledger.PaymentKey{Gateway: e.Account, ID: e.PaymentID})
+		if e.CapturedMinor == 0 || err == nil && p.Resolution != ledger.Open {
+			continue
+		}
+		told = append(told, e.PaymentID)
+		path := "/payments/" + e.Account + "/return?payment_id=" + e.PaymentID + "&sale=" + theSale
+		t.network.run(func(context.Context) {
+			_, _ = t.request(t.network, rand.New(rand.NewPCG(t.options.Seed, 3)), http.MethodGet, path, "", nil) // the next look tells again
+		})
+	}
+	return told
+}
+
+// redriveAll moves every dead letter back.
+func (t *town) redriveAll() (int, error) {
+	return t.cloud.Redrive(events.DeadQueueName, events.QueueName)
+}
+
+// count fills in what the run sold.
+func (t *town) count(r *Result) {
+	s, err := t.audit.look()
+	if err != nil {
+		r.Err = errors.Join(r.Err, err)
+		return
+	}
+	r.Bookings = map[string]int{}
+	for _, b := range s.Bookings {
+		r.Bookings[string(b.State)]++
+	}
+	for _, e := range t.pay.Payments() {
+		if e.CapturedMinor > 0 {
+			r.Captured++
+		}
+		if e.RefundedMinor > 0 {
+			r.Refunded++
+		}
+	}
+	parked, err := t.audit.inbox()
+	r.Inbox, r.Err = len(parked), errors.Join(r.Err, err)
+}
+
+// end stops everything and waits until nothing is left.
+func (t *town) end() {
+	for _, p := range t.everybody {
+		p.crash()
+	}
+	t.cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		t.stray.Wait()
+		for _, p := range t.everybody {
+			p.work.Wait()
+		}
+		closing, cancel := context.WithCancel(context.WithoutCancel(t.ctx))
+		cancel()
+		_ = t.pay.Close(closing) // webhooks that are lost with the world
+	}()
+	for {
+		t.sched.letGo()
+		synctest.Wait()
+		select {
+		case <-over:
+			return
+		default:
+			time.Sleep(time.Second)
+		}
+	}
+}

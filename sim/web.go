@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+)
+
+// transport carries a process's HTTP calls to a handler of the simulated world:
+// each is a turn.
+type transport struct {
+	p       *process
+	service string
+	inner   http.RoundTripper
+	detail  func(r *http.Request, body []byte) (op, id string)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		_ = r.Body.Close() // the contract of RoundTripper
+	}
+	op, id := t.detail(r, body)
+	return call(r.Context(), t.p, t.service+"."+op, id, func(ctx context.Context) (*http.Response, error) {
+		again := r.Clone(ctx)
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		return t.inner.RoundTrip(again)
+	})
+}
+
+// gatewayCall names a call of the sandbox's API.
+func gatewayCall(r *http.Request, _ []byte) (op, id string) {
+	return r.Method, strings.TrimPrefix(r.URL.Path, "/v1") + " " + r.Header.Get("Idempotency-Key")
+}
+
+// answer is what a client got over HTTP.
+type answer struct {
+	status int
+	doc    struct {
+		Code       string    `json:"code"`
+		BookingID  string    `json:"booking_id"`
+		State      string    `json:"state"`
+		Level      string    `json:"level"`
+		PaymentURL string    `json:"payment_url"`
+		HoldUntil  time.Time `json:"hold_until"`
+		Successor  string    `json:"successor"`
+	}
+}
+
+// errNoServer is what a client gets when nobody listens, or its server died.
+var errNoServer = errors.New("sim: the connection broke")
+
+// clientPatience is how long a browser waits.
+const clientPatience = 30 * time.Second
+
+// exchange is a request on its way through an ingress.
+type exchange struct {
+	rec  *httptest.ResponseRecorder
+	done chan struct{}
+	dead <-chan struct{} // of the process that handles it
+}
+
+// begin hands a request to an ingress process, which goes on with it whatever
+// becomes of the client.
+func (in *ingressRole) begin(ctx context.Context, from, method, path string, body []byte, header http.Header) (*exchange, error) {
+	if in == nil || in.p.isDead() || in.door == nil {
+		return nil, errNoServer
+	}
+	e := &exchange{rec: httptest.NewRecorder(), done: make(chan struct{}), dead: in.p.dead}
+	r := httptest.NewRequestWithContext(ctx, method, path, bytes.NewReader(body))
+	if header != nil {
+		r.Header = header.Clone()
+	}
+	in.p.work.Go(func() {
+		defer close(e.done)
+		if in.p.town.sched.stand(in.p, "serve."+method, path+" for "+from).kind == crashed {
+			return
+		}
+		in.door.Public().ServeHTTP(e.rec, r)
+	})
+	return e, nil
+}
+
+// wait returns the response, or an error if the connection broke before it came.
+func (e *exchange) wait(ctx context.Context) (*httptest.ResponseRecorder, error) {
+	select {
+	case <-e.done:
+	case <-e.dead:
+		return nil, errNoServer
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-e.dead:
+		return nil, errNoServer
+	default:
+		return e.rec, nil
+	}
+}
+
+// request sends a request of a client to one of the ingress processes, as a load
+// balancer does, over a network that can lose, delay and repeat it.
+func (t *town) request(p *process, rng *rand.Rand, method, path, body string, header http.Header) (answer, error) {
+	to := rng.IntN(len(t.ingress))
+	ctx, cancel := context.WithTimeout(p.ctx, clientPatience)
+	defer cancel()
+	e, err := call(ctx, p, "http."+method, path, func(ctx context.Context) (*exchange, error) {
+		return t.ingress[to].begin(ctx, p.name, method, path, []byte(body), header)
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	rec, err := e.wait(ctx)
+	if err != nil || t.sched.stand(p, "client.hears", path).kind == crashed {
+		return answer{}, errors.Join(err, p.ctx.Err())
+	}
+	a := answer{status: rec.Code}
+	if strings.Contains(rec.Header().Get("Content-Type"), "json") {
+		err = json.Unmarshal(rec.Body.Bytes(), &a.doc)
+	}
+	return a, err
+}
+
+// webhooks carries the gateway's webhooks to any ingress.
+type webhooks struct{ t *town }
+
+// RoundTrip implements http.RoundTripper.
+func (w webhooks) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	to := int(crc32.ChecksumIEEE(body)) % len(w.t.ingress)
+	e, err := call(r.Context(), w.t.network, "http.webhook", webhookID(body), func(ctx context.Context) (*exchange, error) {
+		return w.t.ingress[to].begin(ctx, webhookID(body), r.Method, r.URL.Path, body, r.Header)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rec, err := e.wait(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	w.t.sched.stand(w.t.network, "gateway.hears", webhookID(body))
+	return rec.Result(), nil
+}
+
+// webhookID tells webhooks apart in the log.
+func webhookID(body []byte) string {
+	var e struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(body, &e) // without an id it is just not told apart
+	return e.ID
+}
