@@ -22,68 +22,6 @@ func (a *app) heal(cmd *cobra.Command, act func(ctx context.Context, r *reaper.R
 	})
 }
 
-func (a *app) auditCommand() *cobra.Command {
-	asJSON, atRest := false, false
-	cmd := &cobra.Command{
-		Use: "audit SALE", Short: "Check that every promise holds", Args: saleFirst(),
-		Long: `Reads ledger, Redis and gateways and checks every invariant: caps, one booking for
-each candidate, no seat lost, every payment a seat or a refund. It changes
-nothing and may run on a sale that sells: what moved while it was read is read
-again. Exit code 0 only if everything holds.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.heal(cmd, func(ctx context.Context, r *reaper.Reaper) error {
-				res, err := r.Auditor.AuditWith(ctx, args[0], reaper.AuditOptions{AtRest: atRest})
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					err = writeJSON(a.stdout, res)
-				} else {
-					err = a.showAudit(res)
-				}
-				if err == nil && !res.OK {
-					return errShown
-				}
-				return err
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
-	cmd.Flags().BoolVar(&atRest, "at-rest", false, "also check what holds only when nothing is under way")
-	return cmd
-}
-
-func (a *app) showAudit(r reaper.AuditResult) error {
-	verdict := "every promise holds"
-	switch {
-	case r.Frozen:
-		verdict = "NOT JUDGED: Redis is lost or being rebuilt (holdfast rebuild " + r.Sale + ")"
-	case !r.OK:
-		verdict = fmt.Sprintf("%d VIOLATIONS", len(r.Violations))
-	}
-	fmt.Fprintf(a.stdout, "sale %s: %s\n", r.Sale, verdict)
-	t := newTable(a.stdout)
-	for _, v := range r.Violations {
-		t.row("  "+v.Invariant, v.ID, v.Detail)
-	}
-	var counts []string
-	for state, n := range r.Bookings {
-		counts = append(counts, fmt.Sprintf("%d %s", n, strings.ToLower(state)))
-	}
-	slices.Sort(counts)
-	t.row("bookings", strings.Join(counts, ", "))
-	t.row("in Redis", r.InRedis)
-	t.row("captured", r.Captured)
-	for _, n := range r.NotJudged {
-		t.row("not judged", n)
-	}
-	for _, w := range r.Work {
-		t.row("open: "+w.Kind, w.ID, w.Detail)
-	}
-	t.row("took", about(r.Took))
-	return t.end()
-}
-
 func (a *app) repairCommand() *cobra.Command {
 	dryRun, asJSON := false, false
 	cmd := &cobra.Command{
@@ -174,44 +112,4 @@ nobody is admitted; who has a booking keeps it. After a crash run it again.`,
 	cmd.Flags().BoolVar(&o.SkipDrain, "skip-drain", false, "do not wait: whose event is still in the queue may lose the seat to somebody else")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	return cmd
-}
-
-// reapOnce makes one sweep and one diff, as a schedule would.
-func (a *app) reapOnce(cmd *cobra.Command, sales []string, asJSON bool) error {
-	return a.heal(cmd, func(ctx context.Context, r *reaper.Reaper) error {
-		swept, err := r.RunOnce(ctx, reaper.PassSweep, sales...)
-		if err == nil {
-			var diffed reaper.Report
-			diffed, err = r.RunOnce(ctx, reaper.PassDiff, sales...)
-			swept.Diffs = diffed.Diffs
-		}
-		if asJSON {
-			if e := writeJSON(a.stdout, swept); err == nil {
-				err = e
-			}
-			return err
-		}
-		if e := a.showSweeps(swept); err == nil {
-			err = e
-		}
-		return err
-	})
-}
-
-func (a *app) showSweeps(r reaper.Report) error {
-	t := newTable(a.stdout, "SALE", "FOUND", "DONE", "CAPTURED", "POSTPONED", "FAILED", "LEFT", "DRIFT", "TOOK")
-	ids := make([]string, 0, len(r.Sweeps))
-	for id := range r.Sweeps {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		s := r.Sweeps[id]
-		var sum reaper.Tally
-		for _, x := range []reaper.Tally{s.Pending, s.Holds, s.Undos, s.Refunds} {
-			sum.Found, sum.Done, sum.Captured, sum.Postponed = sum.Found+x.Found, sum.Done+x.Done, sum.Captured+x.Captured, sum.Postponed+x.Postponed
-		}
-		t.row(id, sum.Found, sum.Done, sum.Captured, sum.Postponed, s.Failed(), s.Left(), r.Diffs[id].Open(), about(s.Took))
-	}
-	return t.end()
 }

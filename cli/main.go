@@ -43,10 +43,15 @@ type app struct {
 // packages add. The first SIGINT or SIGTERM ends the command in order: a role
 // finishes what it took. The second one kills the process.
 func Main(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer, extra ...*cobra.Command) int {
+	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: openHouse, now: time.Now, terminal: isTerminal(stderr)}
+	return a.main(args, extra...)
+}
+
+// main runs one command under the signals of the process.
+func (a *app) main(args []string, extra ...*cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // gives the second signal back to the system
-	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: openHouse, now: time.Now, terminal: isTerminal(stderr)}
 	return a.run(ctx, args, extra...)
 }
 

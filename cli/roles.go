@@ -30,29 +30,3 @@ func (a *app) role(name, short, long string, pick func(*house) func(context.Cont
 		},
 	}
 }
-
-func (a *app) reapCommand() *cobra.Command {
-	var once, asJSON bool
-	var sales []string
-	cmd := a.role("reap", "Give back every seat that nobody holds", `Runs the reaper until SIGINT or SIGTERM: a sweep every HOLDFAST_SWEEP_EVERY
-(orphans, holds that are over, owed undos, refunds) and a comparison of Redis
-with the ledger every HOLDFAST_DIFF_EVERY, which repairs what it can prove.
-
-Any number of them may run. With --once it makes one sweep and one comparison
-and ends, for a schedule.`, func(h *house) func(context.Context) error { return h.reap })
-	forever := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if once {
-			return a.reapOnce(cmd, sales, asJSON)
-		}
-		if len(sales) > 0 || asJSON {
-			return usage(cmd, "--sale and --json go with --once: a long-running reaper looks after every sale")
-		}
-		return forever(cmd, args)
-	}
-	cmd.Example = "  holdfast reap\n  holdfast reap --once --sale spring"
-	cmd.Flags().BoolVar(&once, "once", false, "one sweep and one comparison")
-	cmd.Flags().StringSliceVar(&sales, "sale", nil, "with --once: only these sales")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --once: for machines")
-	return cmd
-}
