@@ -92,14 +92,15 @@ func (c *client) reply(req *http.Request) (Reply, error) {
 }
 
 // booking asks what became of a booking.
-func (c *client) booking(ctx context.Context, id string) (Booking, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/bookings/"+url.PathEscape(id), nil)
+func (c *client) booking(ctx context.Context, a acked) (Booking, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/bookings/"+url.PathEscape(a.id), nil)
 	if err != nil {
 		return Booking{}, err
 	}
+	req.Header.Set("X-Forwarded-For", address(Shot{Person: a.person}))
 	r, err := c.reply(req)
 	if err == nil && r.Outcome != "200" {
-		err = fmt.Errorf("GET /bookings/%s: %s", id, r.Outcome)
+		err = fmt.Errorf("GET /bookings/%s: %s", a.id, r.Outcome)
 	}
 	return r.Booking, err
 }

@@ -68,6 +68,10 @@ type Result struct {
 	Failed      int            `json:"failed_payments"`
 	Pressed     int            `json:"pressed_pay"`
 	PressErrors int            `json:"press_errors"`
+	// Acked are the bookings that an answer named, by the state in which they
+	// ended; Unaccounted are those that could not be found again.
+	Acked       map[string]int `json:"acked"`
+	Unaccounted []string       `json:"unaccounted"`
 	Last        Sample         `json:"-"`
 	Quiet       bool           `json:"quiet"`
 }
@@ -86,6 +90,7 @@ type run struct {
 	mu     sync.Mutex
 	people []state
 	rng    *rand.Rand // of payers; under mu
+	acked  []acked
 	result Result
 }
 
@@ -127,6 +132,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	last := time.Now()
 	if err == nil {
 		err = r.settle(ctx, last)
+	}
+	if err == nil {
+		err = r.account(ctx)
 	}
 	stop()
 	watchers.Wait()
@@ -179,6 +187,7 @@ func (r *run) follow(ctx context.Context, s Shot, reply Reply) {
 			p.booked, p.waiting, p.busy = true, false, false
 			return first
 		}) {
+			r.remember(acked{reply.Booking.ID, s.Person})
 			r.decide(ctx, s.Kind, reply.Booking)
 		}
 	case "level_full", "sold_out":

@@ -21,9 +21,24 @@ func Judge(r Result) []Check {
 		answersOf(r, WrongEmail, "email_mismatch"),
 		answersOf(r, Honeypot, "201"),
 		soldOut(r),
+		accounted(r),
 		{"every pay button answered", r.PressErrors == 0, fmt.Sprintf("%d pressed, %d never answered", r.Pressed, r.PressErrors)},
 	}
 	return checks
+}
+
+// accounted checks that every booking a client was told of is there and has
+// come to its end.
+func accounted(r Result) Check {
+	total := len(r.Unaccounted)
+	for _, n := range r.Acked {
+		total += n
+	}
+	detail := fmt.Sprintf("%d bookings promised", total)
+	for _, state := range sorted(r.Acked) {
+		detail += fmt.Sprintf(", %d %s", r.Acked[state], state)
+	}
+	return Check{"every booking a client was told of came to its end", total > 0 && len(r.Unaccounted) == 0 && r.Acked["held"] == 0, detail + example(r.Unaccounted)}
 }
 
 func example(list []string) string {
