@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // eventLog is what happened, as a hash over everything and as text of the last
 // events. Two runs of one seed have the same hash.
 type eventLog struct {
+	mu    sync.Mutex
 	began time.Time
 	sum   uint64
 	last  []string // a ring
@@ -30,6 +32,8 @@ func (l *eventLog) add(t *turn, v verdict) {
 }
 
 func (l *eventLog) printf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	text := fmt.Sprintf("%12.6fs ", time.Since(l.began).Seconds()) + fmt.Sprintf(format, args...)
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%016x%s", l.sum, text) // a hash never fails
@@ -44,6 +48,8 @@ func (l *eventLog) printf(format string, args ...any) {
 
 // tail is the last events, oldest first.
 func (l *eventLog) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	lines := append(append([]string{}, l.last[l.next:]...), l.last[:l.next]...)
 	return strings.TrimLeft(strings.Join(lines, "\n"), "\n")
 }

@@ -52,9 +52,7 @@ func (o *operatorRole) rebuilding() bool { return o.busy.Load() > 0 }
 func (o *operatorRole) rebuild(ctx context.Context) {
 	for range 20 {
 		r, err := o.healers.Rebuilder.Rebuild(ctx, theSale, reaper.RebuildOptions{})
-		o.p.town.mu.Lock()
 		o.p.town.log.printf("rebuild: opened %t, %v", r.Opened, err != nil)
-		o.p.town.mu.Unlock()
 		if r.Opened || !o.p.sleep(time.Minute) {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast/holdfast/events"
@@ -55,7 +56,7 @@ func (t *town) open(kind string) (*house, error) {
 // ingressRole is an ingress process.
 type ingressRole struct {
 	*house
-	door *ingress.Ingress // nil until it has started
+	door atomic.Pointer[ingress.Ingress] // nil until it has started
 }
 
 func (t *town) bootIngress() (*ingressRole, error) {
@@ -77,8 +78,8 @@ func (t *town) bootIngress() (*ingressRole, error) {
 	h.p.run(func(ctx context.Context) {
 		// door.Run with a slower clock: nothing but the plans' age depends on it.
 		for again := true; again; again = h.p.sleep(t.refreshEvery()) {
-			if door.Refresh(ctx) == nil && r.door == nil {
-				r.door = door
+			if door.Refresh(ctx) == nil {
+				r.door.Store(door)
 			}
 		}
 	})
@@ -158,7 +159,7 @@ func (t *town) healers(h *house) (*reaper.Reaper, error) {
 
 // refreshEvery is how often plans are read; nobody books when all is calm.
 func (t *town) refreshEvery() time.Duration {
-	if t.faults.calm {
+	if t.calm.Load() {
 		return 10 * time.Minute
 	}
 	return t.script.refreshEvery

@@ -161,6 +161,7 @@ func (t *town) advance(until time.Time) error {
 // rest; then everything has to add up.
 func (t *town) heal() error {
 	t.faults.calm = true
+	t.calm.Store(true)
 	for _, p := range t.houses() {
 		p.pausedUntil = time.Time{}
 		p.skew.Store(0)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
@@ -56,6 +57,7 @@ type town struct {
 	dirty   int  // how often so
 	audit   *auditor
 
+	calm   atomic.Bool // nothing goes wrong any more
 	mu     sync.Mutex
 	stray  sync.WaitGroup // copies and late calls
 	alarms map[lifecycle.AlarmKind]int

@@ -76,7 +76,8 @@ type exchange struct {
 // begin hands a request to an ingress process, which goes on with it whatever
 // becomes of the client.
 func (in *ingressRole) begin(ctx context.Context, from, method, path string, body []byte, header http.Header) (*exchange, error) {
-	if in == nil || in.p.isDead() || in.door == nil {
+	door := in.door.Load()
+	if in.p.isDead() || door == nil {
 		return nil, errNoServer
 	}
 	e := &exchange{rec: httptest.NewRecorder(), done: make(chan struct{}), dead: in.p.dead}
@@ -89,7 +90,7 @@ func (in *ingressRole) begin(ctx context.Context, from, method, path string, bod
 		if in.p.town.sched.stand(in.p, "serve."+method, path+" for "+from).kind == crashed {
 			return
 		}
-		in.door.Public().ServeHTTP(e.rec, r)
+		door.Public().ServeHTTP(e.rec, r)
 	})
 	return e, nil
 }
@@ -114,7 +115,7 @@ func (e *exchange) wait(ctx context.Context) (*httptest.ResponseRecorder, error)
 // request sends a request of a client to one of the ingress processes, as a load
 // balancer does, over a network that can lose, delay and repeat it.
 func (t *town) request(p *process, rng *rand.Rand, method, path, body string, header http.Header) (answer, error) {
-	to := rng.IntN(len(t.ingress))
+	to := rng.IntN(t.script.ingress)
 	ctx, cancel := context.WithTimeout(p.ctx, clientPatience)
 	defer cancel()
 	e, err := call(ctx, p, "http."+method, path, func(ctx context.Context) (*exchange, error) {
@@ -143,7 +144,7 @@ func (w webhooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := int(crc32.ChecksumIEEE(body)) % len(w.t.ingress)
+	to := int(crc32.ChecksumIEEE(body)) % w.t.script.ingress
 	e, err := call(r.Context(), w.t.network, "http.webhook", webhookID(body), func(ctx context.Context) (*exchange, error) {
 		return w.t.ingress[to].begin(ctx, webhookID(body), r.Method, r.URL.Path, body, r.Header)
 	})
