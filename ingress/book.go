@@ -12,12 +12,12 @@ import (
 // book is POST /sales/{sale}/bookings, in the order of protocol.md 3.5: the
 // honeypot, then what costs nothing, then the driver with its gates.
 func (in *Ingress) book(c echo.Context) error {
-	start := in.Now()
 	plan, ok := in.plans.Plan(c.Param("sale"))
 	if !ok {
 		return notFound()
 	}
 	body, err := readBooking(c.Request())
+	start := in.Now() // when all of it was there: how slowly it came is the sender's doing
 	if err != nil {
 		in.counted("invalid_request", start)
 		return invalid(Field{"body", err.Error()})

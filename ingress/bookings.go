@@ -40,6 +40,9 @@ func (in *Ingress) showBooking(c echo.Context) error {
 	if err := in.limitClient(c); err != nil {
 		return err
 	}
+	if !in.Hasher.Minted(c.Param("id")) {
+		return notFound()
+	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), showFor)
 	defer cancel()
 	return in.sendBooking(ctx, c)
@@ -71,6 +74,9 @@ func (in *Ingress) sendBooking(ctx context.Context, c echo.Context) error {
 func (in *Ingress) giveBack(c echo.Context) error {
 	if err := in.limitClient(c); err != nil {
 		return err
+	}
+	if !in.Hasher.Minted(c.Param("id")) {
+		return notFound()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), giveBackFor)
 	defer cancel()

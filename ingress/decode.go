@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -85,7 +86,9 @@ func decodeForm(raw string) (bookingBody, error) {
 			b.formSeats(all)
 		case target == nil:
 			b.fault(shown(field), "is not a field of a booking")
-		case len(all) > 1 && field != "website":
+		case field == "website":
+			b.website = strings.Join(all, "") // whichever of them was filled
+		case len(all) > 1:
 			b.fault(field, "is given twice")
 		default:
 			*target = all[0]

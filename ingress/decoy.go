@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast/holdfast/ingress/booking"
+	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/sale"
 )
 
@@ -22,12 +23,29 @@ import (
 // part of their payment URLs. It never repeats one: that would be somebody's
 // payment page.
 type decoy struct {
-	fallback string // payment URL before the first real one, without its last part
+	// Before the first real payment of this process: URLs of the gateway's form,
+	// or if it can't say, the beginning of one.
+	sample   func() string
+	fallback string
 
 	mu    sync.Mutex
 	took  ring[time.Duration]
 	parts ring[string]
 	base  string // of the newest real URL, up to its last part
+}
+
+// payURLSampler is a gateway that can say how its payment pages are addressed.
+type payURLSampler interface {
+	// SamplePayURL is a new URL of the form of a Session's, which is no payment's.
+	SamplePayURL() string
+}
+
+func newDecoy(publicURL string, gw payment.Gateway) *decoy {
+	d := &decoy{fallback: publicURL + "/pay/"}
+	if s, ok := gw.(payURLSampler); ok {
+		d.sample = s.SamplePayURL
+	}
+	return d
 }
 
 // The times of a decoy before there was any real success.
@@ -63,14 +81,28 @@ func (d *decoy) answer(p *booking.Plan, b *bookingBody, now time.Time) booking.A
 }
 
 func madeUpSeats(level sale.Level, b *bookingBody, most int) []string {
-	if level.Kind == sale.KindSeated && len(b.names) > 0 {
-		return b.names[:min(len(b.names), most)]
-	}
 	n := min(max(b.count, 1), most)
+	if level.Kind == sale.KindSeated {
+		if len(b.names) > 0 {
+			return b.names[:min(len(b.names), most)]
+		}
+		return someSeats(level.Seats, n)
+	}
 	first := 1 + mathrand.IntN(max(level.Cap-n, 1))
 	seats := make([]string, n)
 	for i := range seats {
 		seats[i] = level.Name + "-" + strconv.Itoa(first+i)
+	}
+	return seats
+}
+
+// someSeats are up to n neighbours of a seated level.
+func someSeats(all []sale.Seat, n int) []string {
+	n = min(n, len(all))
+	first := mathrand.IntN(len(all) - n + 1)
+	seats := make([]string, n)
+	for i := range seats {
+		seats[i] = all[first+i].Name
 	}
 	return seats
 }
@@ -97,7 +129,10 @@ func (d *decoy) url() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	like, ok := d.parts.pick()
-	if !ok {
+	switch {
+	case !ok && d.sample != nil:
+		return d.sample()
+	case !ok:
 		return d.fallback + "pay_" + fresh("abcdefghijklmnopqrstuvwxyz234567", 26)
 	}
 	return d.base + d.remake(like)

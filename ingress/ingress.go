@@ -19,6 +19,7 @@ import (
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/admin"
 	"github.com/holdfast/holdfast/ingress/booking"
+	"github.com/holdfast/holdfast/ingress/console"
 	"github.com/holdfast/holdfast/ingress/gate"
 	"github.com/holdfast/holdfast/ingress/limit"
 	"github.com/holdfast/holdfast/lifecycle"
@@ -91,8 +92,10 @@ type Ingress struct {
 	byIP    *limit.Buckets
 	reads   *limit.Buckets
 	byCode  *limit.Buckets
+	asks    *limit.Buckets
 	status  *statusCache
 	health  *admin.Health
+	console *console.Console // nil: the operations are not those of a whole desk
 
 	public, operator *echo.Echo
 }
@@ -104,7 +107,13 @@ type Ingress struct {
 //
 // Reading a booking, giving it back and coming back from a payment have a limit
 // of their own, ten times as wide: pages that wait for a payment ask again and
-// again, and must not use up what their neighbours need for booking.
+// again, and must not use up what their neighbours need for booking. An id that
+// nobody was ever given costs them nothing but its hash (Hasher.Minted): neither
+// the ledger nor any sale's Redis is asked about it, so that guessing ids is no
+// way to slow a sale down.
+//
+// A redirect makes us ask the gateway, which has limits of its own: that is
+// counted for each booking, or for the address if the redirect names none.
 const (
 	clientBurst     = 60
 	codeBurst       = 10
@@ -125,17 +134,19 @@ func New(o Options) (*Ingress, error) {
 		in.Gates = in.ownGates()
 	}
 	in.metrics = newMetrics(o.Registry, o.Now)
-	in.decoy = &decoy{fallback: o.PublicURL + "/pay/"}
+	in.decoy = newDecoy(o.PublicURL, o.Gateways[o.Gateway])
 	in.byIP = limit.NewBuckets(o.RatePerClient, int(clientBurst*o.RatePerClient))
 	in.reads = limit.NewBuckets(readsPerBooking*o.RatePerClient, int(clientBurst*readsPerBooking*o.RatePerClient))
 	in.byCode = limit.NewBuckets(o.RatePerCode, int(codeBurst*o.RatePerCode))
+	in.asks = limit.NewBuckets(o.RatePerCode, int(codeBurst*o.RatePerCode))
 	in.status = newStatusCache(o.Ledger, o.Now)
 	in.driver = booking.New(booking.Options{
 		Admit: o.Admit, Admission: o.Redis, Gates: in.Gates, Walks: o.Walks, Ledger: o.Ledger, Publish: o.Publish,
 		Gateway: o.Gateways[o.Gateway], Status: o.Status, PublicURL: o.PublicURL, Sales: in.plans.Sales,
-		Observe: in.metrics, Now: o.Now, Rand: o.Rand, Log: o.Log, Resume: o.Resume, ResumeAfter: o.ResumeAfter,
+		Observe: in.metrics, Now: o.Now, Rand: o.Rand, MintID: o.Hasher.BookingID, Log: o.Log, Resume: o.Resume, ResumeAfter: o.ResumeAfter,
 	})
 	in.health = admin.NewHealth(append(in.checks(), o.Ready...), o.Now)
+	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Metrics: o.Registry, Now: o.Now})
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
 	return in, nil
 }

@@ -52,7 +52,7 @@ func newMetrics(r prometheus.Registerer, now func() time.Time) *metrics {
 	m := &metrics{
 		now:        now,
 		bookings:   counter("bookings_total", "Booking requests by what they came to.", "outcome"),
-		took:       prometheus.NewHistogramVec(histogram("booking_seconds", "From reading a booking request to its answer."), []string{"outcome"}),
+		took:       prometheus.NewHistogramVec(histogram("booking_seconds", "From the last byte of a booking request to its answer."), []string{"outcome"}),
 		requests:   counter("requests_total", "Requests by route and status.", "route", "status"),
 		inFlight:   prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "holdfast", Subsystem: "ingress", Name: "in_flight", Help: "Booking requests under way."}),
 		admissions: counter("admissions_total", "Answers of the admission script, and failures.", "outcome"),

@@ -190,24 +190,27 @@ func undone(doc *openapi3.T) (left []string) {
 func TestRoutesAreThoseOfTheDocument(t *testing.T) {
 	w := newWorld(t, withOperations)
 	doc := loadOpenAPI(t, w)
-	documented := map[string]bool{"GET /assets/{name}": true}
+	documented, found := map[string]bool{"GET /assets/{name}": true}, map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
 			documented[method+" "+path] = true
 		}
 	}
 	for _, r := range w.in.Routes() {
+		r = strings.Replace(r, "HEAD ", "GET ", 1)
 		name := strings.NewReplacer(":sale", "{sale}", ":id", "{booking_id}", ":gateway", "{gateway}", ":name", "{name}").Replace(r)
 		if !documented[name] {
 			t.Errorf("%s is not documented", name)
 		}
-		delete(documented, name)
+		found[name] = true
 		if strings.Contains(r, "admin") || strings.Contains(r, "metrics") || strings.Contains(r, "health") {
 			t.Errorf("%s is public", r)
 		}
 	}
 	for name := range documented {
-		t.Errorf("%s is documented and does not exist", name)
+		if !found[name] {
+			t.Errorf("%s is documented and does not exist", name)
+		}
 	}
 	for _, path := range []string{"/admin/sales", "/metrics", "/healthz", "/readyz"} {
 		w.wants(w.do("GET", path, "", "Authorization", "Bearer "+operatorToken), 404, "not_found")

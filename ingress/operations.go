@@ -25,6 +25,10 @@ type operatorOrder struct {
 	Reason string `json:"reason"`
 }
 
+// maxReason bounds a reason in bytes: it is kept with the sale and printed on
+// terminals.
+const maxReason = 500
+
 // read reads the body and who asks. X-Operator is a name for the audit trail;
 // the token has let them in already.
 func (operations) read(c echo.Context) (o operatorOrder, by admin.By, err error) {
@@ -39,6 +43,9 @@ func (operations) read(c echo.Context) (o operatorOrder, by admin.By, err error)
 		if err := readOperatorJSON(c.Response(), c.Request(), &o); err != nil {
 			return o, by, err
 		}
+	}
+	if len(o.Reason) > maxReason || hasControl(o.Reason) {
+		return o, by, invalid(Field{"reason", "must be at most 500 bytes of text without control characters"})
 	}
 	return o, admin.By{Actor: ledger.Actor("operator:" + name), Reason: o.Reason}, nil
 }

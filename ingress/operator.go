@@ -47,18 +47,27 @@ func (in *Ingress) operatorRoutes() *echo.Echo {
 	} {
 		in.route(e, r.method, r.path, in.guarded(r.handle))
 	}
+	for _, r := range in.console.Routes() {
+		if !r.Free {
+			r.Handle = in.guarded(r.Handle)
+		}
+		in.route(e, r.Method, r.Path, r.Handle)
+	}
 	return e
 }
 
-// guarded lets operators in: the bearer token, compared in constant time, and
+// guarded lets operators in: the bearer token, compared in constant time, or a
+// session of the console, and
 // no page of another site, whatever a browser might send along.
 func (in *Ingress) guarded(h echo.HandlerFunc) echo.HandlerFunc {
 	want := sha256.Sum256([]byte(in.OperatorToken))
 	sameOrigin := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {
-		token, ok := strings.CutPrefix(c.Request().Header.Get("Authorization"), "Bearer ")
+		scheme, token, _ := strings.Cut(c.Request().Header.Get("Authorization"), " ")
+		ok := strings.EqualFold(scheme, "Bearer")
 		got := sha256.Sum256([]byte(token))
-		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		ok = ok && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+		if !ok && !in.console.Admits(c.Request()) {
 			c.Response().Header().Set("WWW-Authenticate", "Bearer")
 			return newProblem(http.StatusUnauthorized, codeUnauthorized, "Not for everybody", "Send the operators' token: Authorization: Bearer ...")
 		}

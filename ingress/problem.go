@@ -113,6 +113,7 @@ func (p *Problem) write(w http.ResponseWriter) {
 func (p *Problem) header(h http.Header) {
 	h["Content-Type"] = contentProblem
 	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
 	if p.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(p.retryAfter.Seconds())))))
 	}

@@ -20,13 +20,17 @@ func (in *Ingress) publicRoutes() *echo.Echo {
 	in.route(e, http.MethodPost, "/sales/:sale/bookings", in.book)
 	in.route(e, http.MethodGet, "/bookings/:id", in.showBooking)
 	in.route(e, http.MethodDelete, "/bookings/:id", in.giveBack)
-	in.route(e, http.MethodGet, "/sales/:sale/status.json", in.showStatus)
+	in.readable(e, "/sales/:sale/status.json", in.showStatus)
 	in.route(e, http.MethodGet, "/payments/:gateway/return", in.paymentReturn)
 	in.route(e, http.MethodPost, "/webhooks/:gateway", in.webhook)
-	in.route(e, http.MethodGet, "/openapi.json", in.openAPI)
-	in.route(e, http.MethodGet, "/sales/:sale", in.salePage)
-	in.route(e, http.MethodGet, "/assets/:name", func(c echo.Context) error {
-		return web.Asset(c.Response(), c.Request(), c.Param("name"))
+	in.readable(e, "/openapi.json", in.openAPI)
+	in.readable(e, "/sales/:sale", in.salePage)
+	in.readable(e, "/assets/:name", func(c echo.Context) error {
+		err := web.Asset(c.Response(), c.Request(), c.Param("name"))
+		if errors.Is(err, web.ErrNoAsset) {
+			return notFound()
+		}
+		return err
 	})
 	return e
 }
@@ -35,6 +39,13 @@ func newEcho() *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	return e
+}
+
+// readable is a page or a document of everybody's: link previews and monitors
+// ask for its HEAD alone. net/http leaves the body out.
+func (in *Ingress) readable(e *echo.Echo, path string, h echo.HandlerFunc) {
+	in.route(e, http.MethodGet, path, h)
+	in.route(e, http.MethodHead, path, h)
 }
 
 // route adds what every public handler needs and nothing more: a panic becomes

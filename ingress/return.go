@@ -28,10 +28,14 @@ func (in *Ingress) paymentReturn(c echo.Context) error {
 		return notFound()
 	}
 	page := web.Return{BookingID: c.QueryParam("booking"), Sale: c.QueryParam("sale")}
-	if n, err := gw.ParseReturn(c.QueryParams()); err == nil {
-		in.ask(c.Request().Context(), gw, n, &page)
-	} else {
+	n, err := gw.ParseReturn(c.QueryParams())
+	switch {
+	case err != nil:
 		in.notice(gw, "return", "unreadable")
+	case in.askedTooOften(c, page.BookingID):
+		in.notice(gw, "return", "limited") // the page asks us, and the webhook tells
+	default:
+		in.ask(c.Request().Context(), gw, n, &page)
 	}
 	if !booking.ValidID(page.BookingID) {
 		page.BookingID = ""
@@ -40,6 +44,18 @@ func (in *Ingress) paymentReturn(c echo.Context) error {
 		page.Sale = ""
 	}
 	return web.ShowReturn(c.Response(), page)
+}
+
+// askedTooOften counts a redirect for the booking that it names, or for its
+// client if that is none of ours: a stranger must not use up what the gateway
+// allows us.
+func (in *Ingress) askedTooOften(c echo.Context, bookingID string) bool {
+	key := bookingID
+	if !in.Hasher.Minted(bookingID) {
+		key = in.client.Key(c.Request())
+	}
+	_, limited := in.overLimit(in.asks, "redirects", key)
+	return limited
 }
 
 // ask asks the gateway about a redirect's payment, and queues a notice if there

@@ -25,6 +25,9 @@ type StatusSource interface {
 // one: a change is public within a second (protocol.md 3.13).
 const statusAge = 500 * time.Millisecond
 
+// statusFor bounds reading a document.
+const statusFor = 2 * time.Second
+
 // statusCache keeps each sale's document, so that a crowd costs two reads a
 // second (case H14).
 type statusCache struct {
@@ -36,9 +39,11 @@ type statusCache struct {
 }
 
 type statusEntry struct {
-	mu  sync.Mutex // held while one caller reads; the others wait for it
-	at  time.Time
-	doc *status.Document // nil: nothing published yet
+	mu      sync.Mutex
+	at      time.Time
+	doc     *status.Document // nil: nothing published yet
+	err     error            // of the last read, if there is no document to serve on
+	reading chan struct{}    // closed when the read that is under way has ended
 }
 
 func newStatusCache(from StatusSource, now func() time.Time) *statusCache {
@@ -58,32 +63,66 @@ func (s *statusCache) entry(saleID string) *statusEntry {
 
 // document returns the newest published document, nil if there is none yet. If
 // it can't be read the last one is served on, unless there is none.
+//
+// Whoever finds it old reads for all who come meanwhile: not even an error makes
+// each of them wait for a ledger that does not answer.
 func (s *statusCache) document(ctx context.Context, saleID string) (*status.Document, error) {
 	e := s.entry(saleID)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := s.now()
-	if !e.at.IsZero() && now.Sub(e.at) < statusAge {
-		return e.doc, nil
+	if !e.at.IsZero() && s.now().Sub(e.at) < statusAge {
+		return e.doc, e.err
 	}
-	raw, _, _, err := s.from.StatusDoc(ctx, saleID)
-	if errors.Is(err, ledger.ErrNotFound) {
-		e.at, e.doc = now, nil
-		return nil, nil // no document is an answer here
+	if wait := e.reading; wait != nil {
+		e.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+		}
+		e.mu.Lock()
+		return e.doc, errors.Join(e.err, ctx.Err())
 	}
-	var doc status.Document
-	if err == nil {
-		err = json.Unmarshal(raw, &doc)
-	}
+	e.reading = make(chan struct{})
+	e.mu.Unlock()
+	doc, err := s.readFor(ctx, e, saleID)
+	e.at = s.now()
 	switch {
 	case err == nil:
-		e.at, e.doc = now, &doc
-	case e.doc != nil:
-		e.at = now // serve on, and ask again when this is old
-	default:
+		e.doc, e.err = doc, nil
+	case e.doc == nil:
+		e.err = err
+	}
+	return e.doc, e.err
+}
+
+// readFor reads, and wakes all who wait, whatever becomes of it. It returns with
+// e.mu held.
+func (s *statusCache) readFor(ctx context.Context, e *statusEntry, saleID string) (*status.Document, error) {
+	defer func() {
+		e.mu.Lock()
+		close(e.reading)
+		e.reading = nil
+	}()
+	return s.read(ctx, saleID)
+}
+
+// read asks the ledger, also when its own caller goes away: the others wait for
+// it too.
+func (s *statusCache) read(ctx context.Context, saleID string) (*status.Document, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusFor)
+	defer cancel()
+	raw, _, _, err := s.from.StatusDoc(ctx, saleID)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, nil // no document is an answer here
+	}
+	doc := &status.Document{}
+	if err == nil {
+		err = json.Unmarshal(raw, doc)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("ingress: read the status of sale %s: %w", saleID, err)
 	}
-	return e.doc, nil
+	return doc, nil
 }
 
 // showStatus is GET /sales/{sale}/status.json: the published document, as it is
@@ -93,9 +132,7 @@ func (in *Ingress) showStatus(c echo.Context) error {
 	if !ok {
 		return notFound()
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), showFor)
-	defer cancel()
-	doc, err := in.status.document(ctx, plan.Sale.ID)
+	doc, err := in.status.document(c.Request().Context(), plan.Sale.ID)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ func New(o Options) *Driver {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.MintID == nil {
+		o.MintID = sale.NewBookingID
+	}
 	return &Driver{o}
 }
 
@@ -35,7 +38,7 @@ func New(o Options) *Driver {
 // 3.5). It is safe to call again; the order's key decides what that means.
 func (d *Driver) Book(ctx context.Context, p *Plan, o Order) Answer {
 	start := d.Now()
-	id, err := sale.NewBookingID(d.Rand)
+	id, err := d.MintID(d.Rand)
 	if err != nil {
 		d.Log.ErrorContext(ctx, "no booking id", "err", err)
 		return d.unavailable()

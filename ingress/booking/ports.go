@@ -88,7 +88,9 @@ type Options struct {
 	Observe   Observer
 	Now       func() time.Time
 	Rand      io.Reader // crypto/rand.Reader outside of tests: ids are secrets
-	Log       *slog.Logger
+	// MintID makes the id of a booking from Rand; nil: sale.NewBookingID.
+	MintID func(rand io.Reader) (string, error)
+	Log    *slog.Logger
 
 	// Resume takes over a driver that has been silent for ResumeAfter when its own
 	// candidate retries (protocol.md 3.5, S10). Off when nil.

@@ -130,9 +130,8 @@ func (d *Driver) stash(ctx context.Context, saleID, bookingID string) string {
 func (d *Driver) unavailable() Answer { return d.later(Unavailable) }
 
 func (d *Driver) later(v Verdict) Answer {
-	after := retryUnavailable
-	if v == InProgress {
-		after = retryInProgress
+	if v == InProgress { // one candidate's own retry: there is no crowd to spread
+		return Answer{Verdict: v, RetryAfter: retryInProgress}
 	}
-	return Answer{Verdict: v, RetryAfter: jitter(after)}
+	return Answer{Verdict: v, RetryAfter: jitter(retryUnavailable)}
 }

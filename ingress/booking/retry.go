@@ -35,8 +35,9 @@ func retry(ctx context.Context, tries int, f func(context.Context) error, final 
 	}
 }
 
-// jitter spreads d over d to 1.5 d, so that those who were refused together do
-// not come back together.
+// jitter spreads d, whole seconds, over d to 2 d, so that those who were refused
+// together do not come back together. Retry-After has only seconds: a spread of
+// less than some of them would be rounded away.
 func jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Int64N(int64(d)/2+1))
+	return d + time.Second*time.Duration(rand.Int64N(int64(d/time.Second)+1))
 }

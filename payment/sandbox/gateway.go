@@ -152,6 +152,12 @@ func (g *Gateway) Query(ctx context.Context, paymentID string) (payment.Payment,
 	return answered(p, paymentID, err)
 }
 
+// SamplePayURL is an address of the form of a Session's at which there is no
+// payment. Whoever is shown it must not be able to tell.
+func (g *Gateway) SamplePayURL() string {
+	return strings.TrimSuffix(g.config.BaseURL, "/") + "/pay/" + "pay_" + strings.ToLower(rand.Text())
+}
+
 // payableURL keeps a redirect that is not one (javascript:, a path) from users.
 func payableURL(s string) bool {
 	u, err := url.Parse(s)
