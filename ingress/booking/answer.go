@@ -20,6 +20,7 @@ const (
 	InvalidCode         Verdict = "invalid_code"
 	EmailMismatch       Verdict = "email_mismatch"
 	LevelNotAllowed     Verdict = "level_not_allowed"
+	HoldGone            Verdict = "hold_gone"
 	Closed              Verdict = "closed"
 	Unavailable         Verdict = "unavailable"
 	PaymentUnavailable  Verdict = "payment_unavailable"
@@ -30,6 +31,7 @@ type State string
 
 // The states.
 const (
+	Choosing  State = "choosing" // a soft hold: nothing is booked
 	Held      State = "held"
 	Paid      State = "paid"
 	Released  State = "released"

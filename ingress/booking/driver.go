@@ -74,7 +74,7 @@ type drive struct {
 // admit is step 2.
 func (w *drive) admit(ctx context.Context) Answer {
 	start := w.Now()
-	a, err := w.Admit.Admit(ctx, w.r)
+	a, err := w.ask(ctx)
 	w.Observe.Admitted(w.r.Sale, a.Outcome, w.Now().Sub(start), err)
 	if err != nil {
 		w.unadmitted(ctx, err)

@@ -28,6 +28,8 @@ type Plan struct {
 	// hold a seat whose retry would have to be answered.
 	Empty  bool
 	ReadAt time.Time // by this host's clock
+	// Halls are the seated levels, by name, ready for questions about their seats.
+	Halls map[string]*sale.Hall
 }
 
 // Admission is what a driver needs of admission's adapter.
@@ -78,6 +80,7 @@ type Options struct {
 	Admit     admission.Admitter // may batch
 	Admission Admission
 	Gates     Gates
+	Soft      admission.SoftHolder // nil: no soft holds, and so no bookings of them
 	Walks     Walks
 	Ledger    Ledger
 	Publish   events.Publisher

@@ -84,6 +84,9 @@ func (w *drive) known(ctx context.Context) ledger.Booking {
 		AdmittedAt: w.ans.AdmittedAt, HoldUntil: w.ans.HoldUntil, Gen: w.r.Gen,
 	})
 	scores, ok := scoresOf(w.r.Level, w.ans.Tokens)
+	if r := w.ans.Record; r != nil && len(r.Scores) == len(b.Seats) {
+		scores, ok = r.Scores, true
+	}
 	if !ok { // named seats: only Redis knows their order
 		rec, err := w.Admission.Record(ctx, w.r.Sale, w.r.BookingID)
 		if err != nil || len(rec.Scores) != len(b.Seats) {

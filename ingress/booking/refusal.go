@@ -51,6 +51,8 @@ func (d *Driver) refusal(p *Plan, r admission.Request, a admission.Answer) Answe
 		return refused(SoldOut)
 	case admission.Taken:
 		return Answer{Verdict: SeatTaken, TakenSeat: a.TakenSeat}
+	case admission.HoldGone:
+		return refused(HoldGone)
 	case admission.UnknownLevel, admission.BadArgument:
 		return refused(InvalidRequest)
 	}
@@ -106,6 +108,8 @@ func (w *drive) duplicate(ctx context.Context, a admission.Answer) Answer {
 	}
 	ans := Answer{Verdict: Duplicate, BookingID: a.BookingID, State: Held, Level: a.Level, HoldUntil: a.HoldUntil}
 	switch a.Stage {
+	case admission.StageSoft:
+		ans.BookingID, ans.State = "", Choosing // the hold's id is a secret of the tab that made it
 	case admission.StageAdmitted:
 		return w.later(InProgress)
 	case admission.StagePaid:

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/sale"
 )
 
 // The ages of a plan.
@@ -142,8 +143,9 @@ func (p *Plans) read(ctx context.Context, id string, old *booking.Plan) (*bookin
 	}
 	plan := &booking.Plan{Sale: c.Plan, Gen: c.Gen, Open: c.Open, Frozen: c.Frozen, ReadAt: asked}
 	if old != nil {
-		plan.ClockAhead = old.ClockAhead
+		plan.ClockAhead, plan.Halls = old.ClockAhead, old.Halls
 	}
+	plan.Halls = sale.Halls(plan.Sale, plan.Halls)
 	before := p.now()
 	s, err := p.clock.Status(ctx, id, nil)
 	if err != nil || s.Now.IsZero() { // Redis is down or does not know the sale yet: the script will say so
