@@ -57,6 +57,7 @@ func (in *Ingress) server(h http.Handler) *http.Server {
 // watched until nothing is under way.
 func (in *Ingress) shutdown(ctx context.Context, servers []*http.Server) error {
 	in.health.Drain()
+	in.console.Close()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), in.Drain)
 	defer cancel()
 	var faults []error

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast/holdfast/sale"
 )
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{"asset": address}).ParseFS(files, "files/*.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{"asset": assets.Address}).ParseFS(files, "files/*.html"))
 
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +

@@ -1,0 +1,93 @@
+"use strict";
+// The numbers: one stream of events for the sale that is shown.
+
+desk.live = (() => {
+  const { at, el, row, span, time } = { ...desk, row: desk.row.bind(desk), el: desk.el, span: desk.span };
+  let source = null, last = 0;
+
+  const tile = (name, value, mood) => {
+    const box = el("div", undefined, mood);
+    box.append(el("dt", name), el("dd", value));
+    return box;
+  };
+  const rate = (n) => (n || 0).toFixed(n > 0 && n < 10 ? 1 : 0);
+  const ago = (now, t) => (t ? span(Math.max(0, (Date.parse(now) - Date.parse(t)) / 1000)) + " ago" : "never");
+
+  const selling = (v) => {
+    if (v.redis_lost) return ["Redis has lost the sale", "bad"];
+    if (v.frozen) return ["frozen: being rebuilt", "bad"];
+    if (v.selling) return ["selling", "good"];
+    return [v.open ? "open, outside its times" : "closed", ""];
+  };
+
+  const tiles = (s) => {
+    const v = s.view, f = s.figures, q = v.queue, r = s.redis;
+    const drift = Object.values((s.drift && s.drift.counts) || {}).reduce((a, b) => a + b, 0);
+    const list = [
+      tile("Sale", ...selling(v)), tile("Opens", time(v.opens_at)), tile("Closes", time(v.closes_at)),
+      tile("Requests / s", rate(f.requests)), tile("Answers 503 / s", rate(f.unavailable), f.unavailable > 0 ? "bad" : ""),
+      tile("Admission p99", f.admit_p99_ms ? "≤ " + Math.round(f.admit_p99_ms) + " ms" : "–"),
+      tile("Queue", q ? q.Visible + " ready, " + q.InFlight + " taken" : v.queue_error || "–", q ? "" : "bad"),
+      tile("Dead letters", q ? q.Dead + q.DeadInFlight : "–", q && q.Dead + q.DeadInFlight ? "bad" : ""),
+      tile("Oldest pending", v.oldest_pending_seconds ? span(v.oldest_pending_seconds) : "none", v.oldest_pending_seconds > 60 ? "bad" : ""),
+      tile("Redis", r ? r.Role + ", " + r.ConnectedReplicas + " replica" + (r.ConnectedReplicas === 1 ? "" : "s") : s.redis_fault || "–", r && r.Role === "master" ? "" : "bad"),
+      tile("Replica lag", r ? r.ReplicaLagBytes + " bytes" : "–"),
+      tile("Last sweep", ago(v.now, v.sweep && v.sweep.At)), tile("Last comparison", ago(v.now, v.diff && v.diff.At)),
+      tile("Drift", s.drift && s.drift.at ? String(drift) : "not compared yet", drift ? "bad" : ""),
+      tile("Roster", v.roster), tile("Live bookings", v.bookings),
+    ];
+    if (v.breaker) list.push(tile("Breaker", v.breaker, "bad"));
+    at("tiles").replaceChildren(...list);
+  };
+
+  const levels = (v) => {
+    const line = (l, name, total) => {
+      const change = desk.button("Cap", "Change the cap of " + name, () => desk.acts.cap(total ? "" : l.level, l.cap));
+      change.dataset.cap = total ? "" : l.level;
+      return row([name, l.cap, l.held, l.paid, l.soft, l.free, l.pending, change], true);
+    };
+    const body = at("levels").tBodies[0];
+    const held = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.cap : undefined;
+    body.replaceChildren(...v.levels.map((l) => line(l, l.level)), line(v.total, "All levels", true));
+    if (held !== undefined) [...body.querySelectorAll("button")].find((b) => b.dataset.cap === held)?.focus(); // keep the keyboard where it was
+  };
+
+  const outcomes = (f) => {
+    const rows = Object.entries(f.outcomes || {}).sort((a, b) => b[1] - a[1]).map(([k, n]) => row([k, [rate(n), "n"]], true));
+    at("outcomes").tBodies[0].replaceChildren(...(rows.length ? rows : [row(["none at the moment", ""])]));
+  };
+
+  const state = (s) => {
+    last = Date.now();
+    const fault = at("fault");
+    fault.hidden = !s.fault;
+    if (s.fault && fault.textContent !== s.fault) fault.textContent = s.fault;
+    if (s.view) { tiles(s); levels(s.view); desk.view = s.view; }
+    outcomes(s.figures || {});
+    if (s.point) desk.chart.add(s.point);
+  };
+
+  const link = (text, mood) => {
+    const badge = at("link");
+    if (badge.textContent !== text) badge.textContent = text;
+    badge.className = "badge " + mood;
+  };
+
+  setInterval(() => { if (last && Date.now() - last > 5000) link("no news for " + span((Date.now() - last) / 1000), "lost"); }, 1000);
+
+  return {
+    follow() {
+      if (source) source.close();
+      last = 0;
+      desk.chart.reset([]);
+      link("connecting", "");
+      source = new EventSource(desk.path("stream"));
+      source.addEventListener("history", (e) => desk.chart.reset(JSON.parse(e.data)));
+      source.addEventListener("state", (e) => { link("live", "live"); state(JSON.parse(e.data)); });
+      source.onerror = () => {
+        link("connection lost, trying again", "lost");
+        if (source.readyState === EventSource.CLOSED) location.reload(); // the session is over: the page leads to the login
+      };
+    },
+  };
+})();
