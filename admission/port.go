@@ -290,6 +290,7 @@ type Health struct {
 	Role                  string // "master" or "slave"
 	ReplicationID         string
 	PreviousReplication   string // master_replid2
+	PreviousOffset        int64  // second_repl_offset: this server has the previous history up to here, not including it
 	Offset                int64
 	ConnectedReplicas     int
 	ReplicaLagBytes       int64

@@ -163,3 +163,68 @@ func TestLostAndRestoredRedis(t *testing.T) {
 		w.clean()
 	}
 }
+
+// TestScenario39_OldSnapshotThatLooksLikeAFailover: a primary that was started
+// again from an RDB file keeps the file's replication id as its previous one, as
+// a promoted replica does. What tells them apart is how far that history goes:
+// an old file ends before what the replicas had acknowledged.
+func TestScenario39_OldSnapshotThatLooksLikeAFailover(t *testing.T) {
+	for name, c := range map[string]struct {
+		savedLast bool
+		want      reaper.Replication
+	}{
+		"old file":     {false, reaper.ReplicationLost},
+		"file of then": {true, reaper.ReplicationFailover},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t, 20)
+			_, err := w.reaper.Rebuilder.Rebuild(w.ctx(), townSale, reaper.RebuildOptions{})
+			w.must(err)
+			if !c.savedLast {
+				w.must(w.admin.Save(w.ctx()).Err())
+			}
+			w.admit("late", 1)
+			w.acknowledged()
+			if c.savedLast {
+				w.must(w.admin.Save(w.ctx()).Err())
+			}
+			w.must(w.pair.Primary.Kill())
+			<-w.pair.Primary.Done()
+			w.must(w.pair.Primary.Restart(w.ctx()))
+			w.must(redisproc.AwaitReplicas(w.ctx(), w.pair.Primary.Addr(), 1))
+			w.open(w.pair.Primary.Addr(), 1)
+
+			s, err := w.reaper.Sweeper.Sweep(w.ctx(), townSale)
+			w.must(err)
+			if s.Replication != c.want {
+				t.Errorf("the sweep saw %s", s.Replication)
+			}
+			control, err := w.store.Control(w.ctx(), townSale)
+			w.must(err)
+			if control.Frozen != (c.want == reaper.ReplicationLost) {
+				t.Errorf("frozen: %v", control.Frozen)
+			}
+		})
+	}
+}
+
+// acknowledged sweeps until the replica has reported everything: replicas tell
+// how far they are once a second.
+func (w *town) acknowledged() {
+	w.t.Helper()
+	for deadline := time.After(20 * time.Second); ; {
+		h, err := w.redis.Health(w.ctx(), townSale)
+		w.must(err)
+		if h.ConnectedReplicas == 1 && h.ReplicaLagBytes == 0 {
+			break
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			w.t.Fatalf("the replica stays behind: %+v", h)
+		}
+	}
+	_, err := w.reaper.Sweeper.Sweep(w.ctx(), townSale)
+	w.must(err)
+}

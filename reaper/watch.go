@@ -64,8 +64,15 @@ func (t *tools) watch(ctx context.Context, saleID string) (w watched, err error)
 		w.finding = ReplicationFirst
 		return t.remember(ctx, w, h)
 	case last == h.ReplicationID:
-		return w, nil
+		return w, t.noteReplicated(ctx, saleID, h)
 	case last == h.PreviousReplication:
+		old, err := t.olderThanReplicas(ctx, saleID, last, h)
+		if err != nil {
+			return w, err
+		}
+		if old {
+			return t.lost(ctx, w, h, "the primary knows less than its replicas had acknowledged: it comes from an old snapshot")
+		}
 		w.finding = ReplicationFailover
 		return t.remember(ctx, w, h)
 	}

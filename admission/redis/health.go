@@ -49,7 +49,7 @@ func parseInfo(info string) admission.Health {
 	}
 	h := admission.Health{
 		Role: f["role"], ReplicationID: f["master_replid"], PreviousReplication: f["master_replid2"],
-		Offset: num("master_repl_offset"), EvictionPolicy: f["maxmemory_policy"],
+		PreviousOffset: num("second_repl_offset"), Offset: num("master_repl_offset"), EvictionPolicy: f["maxmemory_policy"],
 		UsedMemory: num("used_memory"), MaxMemory: num("maxmemory"), Version: f["redis_version"],
 	}
 	if v, ok := f["valkey_version"]; ok {
