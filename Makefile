@@ -36,6 +36,10 @@ build: ## Build bin/holdfast
 rehearsal: redis ## The main job on real input: 40,000 candidates, 20,700 seats, 50,000 requests in a minute, and the verdict
 	$(GO) run ./localstack rehearse $(if $(ROSTER),--roster $(ROSTER)) $(if $(RATE),--rate $(RATE))
 
+.PHONY: model
+model: ## Search the protocol's states to the end (about 8 minutes, 5 GB); see docs/model.md
+	HOLDFAST_TEST_SIZE=10 $(GO) test -count=1 -timeout 2h -v ./ledger/model
+
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s)
 	@for p in $$($(GO) list ./...); do \
