@@ -5,9 +5,9 @@ package ingress_test
 import "testing"
 
 // maxAllocs bounds what one booking allocates in the ingress above a handler
-// that does nothing; everything behind it is instant. About half are the keyed
-// hashes, a quarter the deadlines of the steps. Lower it whenever it falls.
-const maxAllocs = 96
+// that does nothing; everything behind it is instant. About a third are the
+// deadlines of driver, payment and queue. Lower it whenever it falls.
+const maxAllocs = 42
 
 func TestAllocationsOfABooking(t *testing.T) {
 	measure := func(name string, run func()) float64 {

@@ -196,6 +196,16 @@ func TestOperatorsReasonIsText(t *testing.T) {
 	}
 }
 
+// What can be no booking is none; it gets neither to the ledger nor to a script.
+func TestOperatorsActOnBookingsOnly(t *testing.T) {
+	w := newWorld(t, withOperations)
+	for _, id := range []string{"B%23x", "%00", "a%7Cb", strings.Repeat("A", 3000)} {
+		for _, act := range []string{"release", "cancel"} {
+			w.wants(w.operate("POST", "/admin/bookings/"+id+"/"+act, ""), 404, "not_found")
+		}
+	}
+}
+
 // A stranger can't tell from a refusal whether somebody has a booking: with a
 // wrong e-mail a booked code and an unbooked one answer alike, to the byte.
 func TestWrongEmailTellsNothing(t *testing.T) {

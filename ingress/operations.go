@@ -176,6 +176,9 @@ func list(c echo.Context, name string, walk func(ctx context.Context, id string,
 }
 
 func (o operations) release(c echo.Context) error {
+	if !sale.ValidName(c.Param("id")) {
+		return notFound()
+	}
 	_, by, err := o.read(c)
 	if err != nil {
 		return err
@@ -199,6 +202,9 @@ func (o operations) release(c echo.Context) error {
 }
 
 func (o operations) cancel(c echo.Context) error {
+	if !sale.ValidName(c.Param("id")) {
+		return notFound()
+	}
 	_, by, err := o.read(c)
 	if err != nil {
 		return err

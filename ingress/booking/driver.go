@@ -97,16 +97,7 @@ func (w *drive) unadmitted(ctx context.Context, err error) {
 	if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) {
 		return
 	}
-	ctx, cancel := cleanup(ctx)
-	defer cancel()
-	u, err := w.Admission.Undo(ctx, admission.Undo{Sale: w.r.Sale, BookingID: w.r.BookingID, Candidate: w.r.Candidate,
-		Level: w.r.Level, Mode: admission.UndoQuick, Driver: 1})
-	if err != nil {
-		w.Log.WarnContext(ctx, "quick undo failed: the reaper will do it", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-		return
-	}
-	w.changed(u.Version)
-	w.Gates.Undone(w.r.Sale)
+	_, _ = w.undoQuickly(ctx, 1) // a failure is logged, and the reaper's
 }
 
 // changed passes on that the public state of the sale changed (protocol.md 3.13).

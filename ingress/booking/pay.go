@@ -38,18 +38,16 @@ func (w *drive) pay(ctx context.Context) Answer {
 		why = ledger.ReasonPaymentRefused
 	}
 	w.Log.WarnContext(ctx, "no payment", "sale", w.r.Sale, "booking_id", w.r.BookingID, "gateway", w.Gateway.Name(), "reason", why, "err", err)
-	if w.withdraw(ctx, why) == withdrawn {
-		return w.later(PaymentUnavailable)
+	if w.forsake(ctx, why) == live {
+		return w.unavailable() // its successor has an answer
 	}
-	return w.unavailable()
+	return w.later(PaymentUnavailable)
 }
 
 // create asks for the payment until the outcome is known, or its share of the
 // time is used up.
 func (w *drive) create(ctx context.Context) (payment.Session, error) {
-	most := time.Duration(createShare * float64(w.plan.Sale.Ages.RequestMax))
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
+	left := time.Duration(createShare * float64(w.plan.Sale.Ages.RequestMax))
 	req := payment.CreateRequest{
 		Metadata:    payment.Metadata{Sale: w.r.Sale, BookingID: w.r.BookingID, Candidate: w.r.Candidate},
 		AmountMinor: w.r.AmountMinor, Currency: w.r.Currency, Title: cut(w.plan.Sale.Title, titleBytes),
@@ -58,7 +56,8 @@ func (w *drive) create(ctx context.Context) (payment.Session, error) {
 	}
 	var s payment.Session
 	err := retry(ctx, createTries, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, most/2) // leave time for one more
+		left /= 2 // for this one; as much for those that may follow
+		ctx, cancel := context.WithTimeout(ctx, left)
 		defer cancel()
 		start := w.Now()
 		var err error
@@ -88,9 +87,9 @@ func (w *drive) attach(ctx context.Context, s payment.Session) Answer {
 	w.booking.Payment = key
 	if err != nil {
 		w.Log.WarnContext(ctx, "attach failed", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-		if w.withdraw(ctx, ledger.ReasonUnattached) == withdrawn {
-			w.cancelPayment(ctx, s.PaymentID)
-		}
+		// It may have been done all the same, and a retry have gone on from it:
+		// neither an undo nor a tombstone is safe. Pending, the booking is the next
+		// retry's, or the reaper's.
 		return w.unavailable()
 	}
 	switch got.Outcome {
