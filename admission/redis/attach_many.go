@@ -86,31 +86,6 @@ func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settl
 	}
 }
 
-// holders answers a batch of CandidateBooking in one HMGET.
-func (s *Store) holders(ctx context.Context, sale string, calls []*call[string, string]) {
-	k := saleKeys(sale)
-	held := make([]string, len(calls))
-	err := s.again(ctx, func(ctx context.Context) error {
-		return s.onWire(ctx, k.cfg(), func(w *wire) error {
-			values, err := w.fields(k.seen(), len(calls), func(i int) string { return calls[i].ask })
-			for i, v := range values {
-				held[i] = v.Text
-			}
-			return err
-		})
-	})
-	for i, c := range calls {
-		switch {
-		case err != nil:
-			c.deliver("", err)
-		case held[i] == "":
-			c.deliver("", admission.ErrNotFound)
-		default:
-			c.deliver(held[i], nil)
-		}
-	}
-}
-
 // many runs a vector form that nobody waits for and gives read its n answers. It
 // runs the same calls again after a lost answer: every vector form bears that.
 func (s *Store) many(ctx context.Context, sc *script, k keys, keyCount, argCount int, pack func(*resp.Writer),

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
-
 	"github.com/holdfast/holdfast/admission"
 )
 
@@ -35,6 +33,7 @@ type Gates struct {
 	store *Store
 	next  admission.Admitter
 	now   func() time.Time
+	known *group[string, bool]
 
 	mu    sync.RWMutex
 	sales map[string]*gate
@@ -63,6 +62,7 @@ type snapshot struct {
 // NewGates stands in front of next. Register it before the store is used.
 func NewGates(s *Store, next admission.Admitter) *Gates {
 	g := &Gates{store: s, next: next, now: s.now, sales: map[string]*gate{}}
+	g.known = newGroup(CommitOptions{}.complete(), s.known)
 	s.onFreed = append(s.onFreed, g.clear)
 	return g
 }
@@ -111,7 +111,8 @@ func (g *Gates) Admit(ctx context.Context, r admission.Request) (admission.Answe
 }
 
 // Check judges a request by the snapshot. It reads from Redis only to refuse by
-// a full mark, which must not hit somebody who holds a seat.
+// a full mark, which must not hit somebody who holds a seat; callers who come
+// together share that read.
 func (g *Gates) Check(ctx context.Context, r admission.Request) (Decision, error) {
 	w := g.gate(r.Sale)
 	if w == nil || validRequest(&r) != nil {
@@ -133,7 +134,7 @@ func (g *Gates) Check(ctx context.Context, r admission.Request) (Decision, error
 	if full == 0 {
 		return d, nil
 	}
-	holds, err := g.holds(ctx, r.Sale, r.Candidate)
+	holds, err := g.known.do(ctx, r.Sale, r.Candidate)
 	if err == nil && !holds {
 		d.Outcome = full
 	}
@@ -163,16 +164,6 @@ func (s *snapshot) full(r *admission.Request, now time.Time, freed int64) admiss
 		return admission.SoldOut
 	}
 	return 0
-}
-
-func (g *Gates) holds(ctx context.Context, sale, candidate string) (holds bool, err error) {
-	k := saleKeys(sale)
-	err = g.store.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
-		var err error
-		holds, err = yes(holdsScript.run(ctx, c, []string{k.seen(), k.last()}, candidate))
-		return err
-	})
-	return holds, err
 }
 
 // Refresh reads a watched sale once: its status, and its roster if that has

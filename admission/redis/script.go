@@ -42,7 +42,6 @@ var (
 	capsScript           = load("caps")
 	statusScript         = load("status")
 	controlScript        = load("control")
-	holdsScript          = load("holds")
 	installBeginScript   = load("install_begin")
 	installLevelScript   = load("install_level")
 	installFinishScript  = load("install_finish")

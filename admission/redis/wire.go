@@ -111,23 +111,34 @@ func (w *wire) script(sc *script, keys, args int, pack func(*resp.Writer), a ask
 	return reply, nil
 }
 
-// fields is HMGET: one value per field, valid until the wire is used again.
-func (w *wire) fields(key string, n int, field func(i int) string) ([]resp.Value, error) {
+// fields is HMGET of n fields of each key, in one write: read gets the values of
+// each key in turn and must not keep the slice.
+func (w *wire) fields(keys []string, n int, field func(i int) string, read func(key int, values []resp.Value)) error {
 	w.out.Reset()
-	w.out.Command(2 + n)
-	w.out.String("HMGET")
-	w.out.String(key)
-	for i := range n {
-		w.out.String(field(i))
+	for _, key := range keys {
+		w.out.Command(2 + n)
+		w.out.String("HMGET")
+		w.out.String(key)
+		for i := range n {
+			w.out.String(field(i))
+		}
 	}
 	flat, err := w.exchange()
-	if err != nil {
-		return nil, fmt.Errorf("redis: hmget %s: %w", key, err)
+	for k := 0; ; k++ {
+		if err != nil {
+			w.doubtful = k+1 < len(keys) // the replies after it are still to come
+			return fmt.Errorf("redis: hmget %s: %w", keys[k], err)
+		}
+		if flat[0].Kind != resp.List || len(flat) != 1+n {
+			w.doubtful = true
+			return malformed("hmget %s: want %d values", keys[k], n)
+		}
+		read(k, flat[1:])
+		if k+1 == len(keys) {
+			return nil
+		}
+		flat, err = w.in.Next()
 	}
-	if flat[0].Kind != resp.List || len(flat) != 1+n {
-		return nil, malformed("hmget %s: want %d values", key, n)
-	}
-	return flat[1:], nil
 }
 
 func (w *wire) try(command, body string, keys, args int, pack func(*resp.Writer), a ask) ([]resp.Value, error) {
