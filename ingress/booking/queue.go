@@ -22,12 +22,15 @@ func (w *drive) queue(ctx context.Context, url string) Answer {
 	err := w.publish(ctx, w.booking)
 	if err != nil {
 		w.Log.WarnContext(ctx, "booking.held not queued", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+		if w.attachedByOther(ctx) {
+			return w.unavailable() // whose event may be out, and answered for
+		}
 		switch w.withdraw(ctx, ledger.ReasonNotQueued) {
 		case withdrawn:
 			w.cancelPayment(ctx, w.booking.Payment.ID)
 			return w.unavailable()
-		case uncertain:
-			return w.unavailable() // left as it is: pending, and the reaper decides
+		case left:
+			return w.unavailable()
 		case live: // it was queued after all, and the worker has it
 		}
 	}
@@ -50,13 +53,13 @@ func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
 	}, func(err error) bool { return errors.Is(err, events.ErrInvalid) })
 }
 
-// fate is what a withdrawal came to, as far as the driver cares.
+// fate is what giving up came to, as far as the driver cares.
 type fate int
 
 const (
 	withdrawn fate = iota + 1
-	live
-	uncertain
+	live           // the booking has gone on
+	left           // pending, as it is: a retry goes on with it, or the reaper decides
 )
 
 // withdraw is T4, then S2 abort, then T5 (protocol.md 3.5, R3).
@@ -68,7 +71,7 @@ func (w *drive) withdraw(ctx context.Context, why ledger.Reason) fate {
 	switch {
 	case err != nil:
 		w.Log.WarnContext(ctx, "withdrawal uncertain: the reaper will decide", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-		return uncertain
+		return left
 	case out == lifecycle.WithdrawLive:
 		return live
 	}
