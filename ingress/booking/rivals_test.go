@@ -95,8 +95,19 @@ type rivals struct {
 func (r *rivals) run() {
 	r.driver.Resume, r.driver.ResumeAfter = r.Redis, 3*time.Second
 	r.Faults.Inject = func(op string) lifecycletest.Fault { r.reached(op); return lifecycletest.NoFault }
-	r.gateway.hook = func() { r.reached("create") }
-	r.queue.fail = func(int, events.Event) (bool, error) { r.reached("publish"); return true, nil }
+	r.gateway.hook = func() { r.reached("the answer of create") }
+	r.gateway.fail = func(n int) (bool, error) {
+		if r.reached("create"); r.asleep && r.gateway.fail != nil { // another one by now
+			return r.gateway.fail(n)
+		}
+		return true, nil
+	}
+	r.queue.fail = func(n int, e events.Event) (bool, error) {
+		if r.reached("publish"); r.asleep && r.queue.fail != nil {
+			return r.queue.fail(n, e)
+		}
+		return true, nil
+	}
 	r.first = r.book("c1", "N1", "k1")
 	r.calm()
 	r.Check()
