@@ -27,7 +27,7 @@ func (g gated) Admit(ctx context.Context, r admission.Request) (admission.Answer
 
 // overRealRedis puts a primary with a replica, the group commit and its gates
 // under the world.
-func overRealRedis(t *testing.T) *world {
+func overRealRedis(t *testing.T, change ...func(*ingress.Options)) *world {
 	t.Helper()
 	pair := redisproc.TestPair(t)
 	store, err := redis.Open(redis.Config{Addrs: []string{pair.Primary.Addr()}, Replicas: 1,
@@ -44,6 +44,9 @@ func overRealRedis(t *testing.T) *world {
 	g := gated{store, redis.NewGates(store, redis.NewCommitter(store, redis.CommitOptions{}))}
 	w := newWorld(t, func(o *ingress.Options) {
 		o.Redis, o.Admit, o.AdmitIsGated, o.Now, o.OnSale = store, g, true, time.Now, g.gates.Watch
+		for _, f := range change {
+			f(o)
+		}
 	})
 	w.steps.Redis, w.steps.Guard, w.steps.Now = g, store, time.Now
 	now := time.Now().UTC().Truncate(time.Millisecond)

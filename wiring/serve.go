@@ -27,7 +27,7 @@ func (h *House) Serve(ctx context.Context) error {
 		PublicURL: h.Config.PublicURL, TrustedProxies: h.Config.TrustedProxies,
 		RatePerClient: h.Config.RatePerClient, RatePerCode: h.Config.RatePerCode,
 		Operations: h.Operations(), OperatorToken: h.Config.OperatorToken, Ready: []admin.Check{{Name: "queue", Run: h.queueAnswers}},
-		Registry: h.Metrics.Registry, Log: h.Log,
+		Resume: h.Redis, Registry: h.Metrics.Registry, Log: h.Log,
 	})
 	if err != nil {
 		return err
