@@ -133,7 +133,7 @@ func (r *Redis) Status(ctx context.Context, sale string, levels []string) (st ad
 
 // AcquireExecute is the execute guard (protocol.md 2.2.4).
 func (r *Redis) AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (granted bool, err error) {
-	err = r.do(ctx, "AcquireExecute", func(Fault) error {
+	err = r.do(ctx, "AcquireExecute", func(f Fault) error {
 		r.script(sale, true, func(s *saleState, ms int64) {
 			if g, held := s.guards[paymentID]; held && g.end > ms {
 				return
@@ -141,7 +141,13 @@ func (r *Redis) AcquireExecute(ctx context.Context, sale, paymentID, bookingID s
 			s.guards[paymentID] = guard{bookingID, ms + ttl.Milliseconds()}
 			granted = true
 		})
-		return nil
+		if !granted || r.wait(f) {
+			return nil
+		}
+		if f == ShortWait { // the guard is let go
+			r.script(sale, true, func(s *saleState, _ int64) { delete(s.guards, paymentID) })
+		}
+		return admission.ErrUnacknowledged
 	})
 	return granted && err == nil, err
 }

@@ -11,7 +11,7 @@ import (
 func (r *Redis) Reseed(ctx context.Context, saleID string, rec admission.Record) (a admission.ReseedAnswer, err error) {
 	err = r.do(ctx, "Reseed", func(f Fault) error {
 		r.script(saleID, true, func(s *saleState, _ int64) { a = s.reseed(rec) })
-		a.Acknowledged = r.wait(f)
+		a.Acknowledged = a.Outcome == admission.Reseeded && r.wait(f)
 		return nil
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ const mintAtOnce = 1000
 func (r *Redis) SetCap(ctx context.Context, c admission.CapChange) (a admission.CapAnswer, err error) {
 	err = r.do(ctx, "SetCap", func(f Fault) error {
 		r.script(c.Sale, true, func(s *saleState, _ int64) { a = s.setCap(c) })
-		a.Acknowledged = r.wait(f)
+		a.Acknowledged = a.Outcome == admission.CapSet && r.wait(f)
 		return nil
 	})
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 // deadMS is how long an undone id is barred (protocol.md 3.8, lifetimes).
 const deadMS = 600_000
 
-// Undo is S2 + WAIT.
+// Undo is S2 + WAIT; no promise depends on a quick one, so it waits for nobody.
 func (r *Redis) Undo(ctx context.Context, u admission.Undo) (a admission.UndoAnswer, err error) {
 	err = r.do(ctx, "Undo", func(f Fault) error {
 		r.script(u.Sale, true, func(s *saleState, ms int64) { a = s.undo(u, ms) })
-		a.Acknowledged = r.wait(f)
+		a.Acknowledged = u.Mode != admission.UndoQuick && (a.Outcome == admission.Undone || a.Outcome == admission.Gone) && r.wait(f)
 		return nil
 	})
 	if err != nil {
@@ -71,8 +71,10 @@ func (r *Redis) Settle(ctx context.Context, sale, bookingID, candidate string, p
 				went = true
 			}
 			if rec, ok := s.bk[bookingID]; ok && paid {
-				rec.Stage = admission.StagePaid
-				s.bk[bookingID] = rec
+				if rec.Stage != admission.StageSoft { // a soft hold is never in the ledger
+					rec.Stage = admission.StagePaid
+					s.bk[bookingID] = rec
+				}
 				delete(s.stash, bookingID)
 			}
 		})
