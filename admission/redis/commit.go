@@ -85,7 +85,7 @@ func (b *batch) attempt(ctx context.Context, w *wire) error {
 	if len(won) == 0 {
 		return nil
 	}
-	acked, err := w.acknowledged(b.store.ask())
+	acked, err := w.acknowledged(ctx, b.store.ask(), b.store.cfg.readTimeout())
 	if err != nil {
 		return err
 	}

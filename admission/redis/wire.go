@@ -165,10 +165,14 @@ func (w *wire) packAsk(a ask) {
 }
 
 // acknowledged says whether every required replica has what the last script on
-// this wire wrote.
-func (w *wire) acknowledged(a ask) (bool, error) {
+// this wire wrote. It has a time limit of its own: a script that was slow must
+// not make a short WAIT look like a lost connection.
+func (w *wire) acknowledged(ctx context.Context, a ask, longest time.Duration) (bool, error) {
 	if a.replicas == 0 {
 		return true, nil
+	}
+	if err := w.limit(ctx, longest); err != nil {
+		return false, fmt.Errorf("redis: wait: %w", err)
 	}
 	if !w.owed {
 		w.out.Reset()
