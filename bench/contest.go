@@ -29,6 +29,7 @@ type Result struct {
 	Aim     float64   `json:"aim"`
 	Below   bool      `json:"below,omitempty"`
 	Foreign float64   `json:"foreign_cpu"` // share of the machine that others used
+	Stalls  int64     `json:"stalls,omitempty"`
 	Verdict string    `json:"verdict"`
 }
 
@@ -37,7 +38,7 @@ type Result struct {
 func (c contest) run(ctx context.Context, rounds int, rest time.Duration) (Result, error) {
 	r := Result{Name: c.Name, Unit: c.Unit, Floor: c.Floor, Aim: c.Aim, Below: c.Below}
 	var ours, others []float64
-	before := readCPU()
+	before, stalled := readCPU(), stalls.Load()
 	for round := range rounds {
 		sides := []func(context.Context) (float64, error){c.ours, c.other}
 		figures := make([]float64, 2)
@@ -60,7 +61,7 @@ func (c contest) run(ctx context.Context, rounds int, rest time.Duration) (Resul
 		case <-time.After(rest):
 		}
 	}
-	r.Foreign = foreignShare(before, readCPU())
+	r.Foreign, r.Stalls = foreignShare(before, readCPU()), stalls.Load()-stalled
 	r.Ratio, r.Ours, r.Other = median(r.Ratios), median(ours), median(others)
 	r.Verdict = c.judge(r.Ratio)
 	return r, nil

@@ -74,8 +74,18 @@ func (g *ground) store(addr string) (*admredis.Store, error) {
 	return admredis.Open(admredis.Config{Addrs: []string{addr}, Replicas: 1, WaitTimeout: time.Second, PoolSize: 512, Log: quiet()})
 }
 
-// fresh empties the servers and installs a new sale.
+// fresh empties the servers and installs a new sale. On a machine that stands
+// still an install may miss its acknowledgement; it is then made again.
 func (g *ground) fresh(ctx context.Context, seats, total int) error {
+	for attempt := 1; ; attempt++ {
+		err := g.install(ctx, seats, total)
+		if !unsure(err) || attempt == 10 {
+			return err
+		}
+	}
+}
+
+func (g *ground) install(ctx context.Context, seats, total int) error {
 	if err := g.admin.FlushAll(ctx).Err(); err != nil {
 		return err
 	}

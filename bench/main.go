@@ -94,10 +94,10 @@ func races(ctx context.Context, g *ground, pg *postgres) ([]Race, error) {
 func (r *Report) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s, %d cores, %d rounds, %s\n\n", r.CPU, r.Cores, r.Rounds, r.At)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "contest\tratio\tspread\tfloor\taim\treached\tours\tother\tunit\tforeign CPU")
+	fmt.Fprintln(t, "contest\tratio\tspread\tfloor\taim\treached\tours\tother\tunit\tforeign CPU\t503s")
 	for _, c := range r.Results {
-		fmt.Fprintf(t, "%s\t%.4g\t%.3g-%.3g\t%g\t%g\t%s\t%.4g\t%.4g\t%s\t%.0f %%\n",
-			c.Name, c.Ratio, quantile(c.Ratios, 0), quantile(c.Ratios, 1), c.Floor, c.Aim, c.Verdict, c.Ours, c.Other, c.Unit, 100*c.Foreign)
+		fmt.Fprintf(t, "%s\t%.4g\t%.3g-%.3g\t%g\t%g\t%s\t%.4g\t%.4g\t%s\t%.0f %%\t%d\n",
+			c.Name, c.Ratio, quantile(c.Ratios, 0), quantile(c.Ratios, 1), c.Floor, c.Aim, c.Verdict, c.Ours, c.Other, c.Unit, 100*c.Foreign, c.Stalls)
 	}
 	fmt.Fprintln(t, "\nrace for few seats\tseats\tsold\ttwice\tunsold\tverdict")
 	for _, c := range r.Races {

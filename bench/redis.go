@@ -40,6 +40,29 @@ func (g *ground) rate(callers int, addr func() string, opt admredis.CommitOption
 	}
 }
 
+// processes is the rate of n group commits, each with its own connections, that
+// share 1,024 callers: what the primary sees of n ingress processes.
+func (g *ground) processes(n int) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		if err := g.fresh(ctx, stormSeats, stormSeats); err != nil {
+			return 0, err
+		}
+		var all []admitter
+		for range n {
+			s, err := g.store(g.primary())
+			if err != nil {
+				return 0, err
+			}
+			defer s.Close()
+			all = append(all, g.group(s, groupDefaults))
+		}
+		t, err := storm(ctx, 1024, second, func(ctx context.Context, candidate string) (bool, error) {
+			return all[len(all)*int(candidate[len(candidate)-1]-'0')/10](ctx, candidate)
+		})
+		return t.rate, err
+	}
+}
+
 // rivalRate is admissions per second of another way.
 func (g *ground) rivalRate(name string, callers int, addr func() string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (rate float64, err error) {
@@ -158,6 +181,7 @@ func (g *ground) redisContests() []contest {
 		{"group commit / Redlock-style lock, 256 callers", persec, 300, 2000, false, g.rate(256, near, group), g.rivalRate("Redlock-style lock", 256, near)},
 		{"primary CPU, admission in a batch of 32 / bare HSET", micros, 5, 2.5, true, g.admissionCPU, g.bareCPU},
 		{"primary CPU, refusal when sold out / admission", micros, 0.4, 0.05, true, g.refusalCPU, g.admissionCPU},
+		{"four processes / one, 1,024 callers in all", persec, 0, 0, false, g.processes(4), g.processes(1)},
 		{"idle p50, one caller, group commit / naive", micros, 1, 0.85, true, g.idle, g.naiveIdle},
 	}
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast/holdfast/admission"
 )
 
 // admitter asks for one seat for a candidate: true if it was given.
@@ -37,6 +40,11 @@ func storm(ctx context.Context, callers int, d time.Duration, admit admitter) (t
 			<-start
 			for !over.Load() {
 				ok, err := admit(ctx, nextCandidate())
+				if unsure(err) {
+					stalls.Add(1)
+					time.Sleep(time.Millisecond) // as long as a client would at least
+					continue
+				}
 				if err == nil && !ok {
 					err = errRefused
 				}
@@ -58,6 +66,14 @@ func storm(ctx context.Context, callers int, d time.Duration, admit admitter) (t
 	over.Store(true)
 	wg.Wait()
 	return tally{float64(n) / took.Seconds(), float64(done.Load())}, fault
+}
+
+// stalls counts answers of 503: the machine stood still for so long that no
+// replica could answer. They are no admissions, and no fault.
+var stalls atomic.Int64
+
+func unsure(err error) bool {
+	return errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown)
 }
 
 // alone is one caller, one request after the other: the median latency in
