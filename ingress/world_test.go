@@ -38,6 +38,7 @@ const (
 	theSale    = "spring"
 	payHost    = "http://pay.example"
 	hookSecret = "hook-secret"
+	secret     = "0123456789abcdef0123456789abcdef"
 )
 
 // world is an ingress on fakes that are faithful where it matters: the ledger
@@ -88,7 +89,7 @@ func newWorld(t testing.TB, change ...func(*ingress.Options)) *world {
 		Levels: []sale.Level{{Name: "N1", Cap: 50}, {Name: "N2", Cap: 1}}}.WithDefaults()
 	w.store, w.redis = ledgertest.NewStore(w.Now), admissiontest.New(w.Now)
 	var err error
-	if w.hasher, err = sale.NewHasher([]byte("0123456789abcdef0123456789abcdef")); err != nil {
+	if w.hasher, err = sale.NewHasher([]byte(secret)); err != nil {
 		t.Fatal(err)
 	}
 	w.openGateway(log)
