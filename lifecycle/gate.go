@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -65,14 +66,14 @@ const gateGuardFor = 30 * time.Second
 //     about to execute. A due hold is put off a few times and the worker reminded
 //     (see Expire); an owner or operator may try again.
 func (s *Steps) Gate(ctx context.Context, sale string, key ledger.PaymentKey) (GateAnswer, error) {
-	ans, done, err := s.gate(ctx, sale, "release-gate", key)
+	ans, done, err := s.gate(ctx, sale, key)
 	done()
 	return ans, err
 }
 
 // gate is Gate, but keeps the execute guard until done is called. done is never
 // nil.
-func (s *Steps) gate(ctx context.Context, sale, holder string, key ledger.PaymentKey) (ans GateAnswer, done func(), err error) {
+func (s *Steps) gate(ctx context.Context, sale string, key ledger.PaymentKey) (ans GateAnswer, done func(), err error) {
 	done = func() {}
 	if key.Zero() { // nobody could pay: there was never a payment
 		return GateAnswer{Verdict: GateUnpaid}, done, nil
@@ -82,7 +83,7 @@ func (s *Steps) gate(ctx context.Context, sale, holder string, key ledger.Paymen
 		return GateAnswer{}, done, fmt.Errorf("gateway %q of payment %s: %w", key.Gateway, key.ID, ErrUnknownGateway)
 	}
 	if gw.Moves() == payment.MovesOnExecute {
-		taken := s.Now()
+		holder, taken := GuardHolder(), s.Now()
 		granted, err := s.Guard.AcquireExecute(ctx, sale, key.String(), holder, gateGuardFor)
 		if err != nil {
 			return unknown(payment.Payment{}, fmt.Errorf("lifecycle: take the execute guard: %w", err)), done, nil
@@ -91,13 +92,19 @@ func (s *Steps) gate(ctx context.Context, sale, holder string, key ledger.Paymen
 			return unknown(payment.Payment{}, errors.New("lifecycle: an execute of this payment is under way")), done, nil
 		}
 		done = func() {
-			if s.Now().Sub(taken) < gateGuardFor { // else it ran out, and a worker of this booking may have it
+			if s.Now().Sub(taken) < gateGuardFor { // else it has run out by itself
 				s.releaseGuard(ctx, sale, key, holder)
 			}
 		}
 	}
 	return askGate(ctx, gw, key.ID), done, nil
 }
+
+// GuardHolder names one caller of the execute guard. Each has a name of its own,
+// never the booking's: a release that comes late, or is sent again because its
+// answer was lost, must not let go the guard that another caller of the same
+// booking has got meanwhile.
+func GuardHolder() string { return rand.Text() }
 
 func (s *Steps) releaseGuard(ctx context.Context, sale string, key ledger.PaymentKey, holder string) {
 	// The guard runs out by itself; a caller who is gone must not keep it so long.

@@ -51,7 +51,7 @@ func (s *Steps) Release(ctx context.Context, bookingID string, why ledger.Reason
 	if b.State != ledger.Held {
 		return s.settled(ctx, b)
 	}
-	ans, done, err := s.gate(ctx, b.Sale, b.ID, b.Payment)
+	ans, done, err := s.gate(ctx, b.Sale, b.Payment)
 	defer done() // the guard is kept until T3' is decided: see Gate
 	if err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func (s *Steps) Release(ctx context.Context, bookingID string, why ledger.Reason
 // S2, T5. The mode is abort if why says that the candidate was never told. A
 // customer who has agreed to pay is waited for as in Expire.
 func (s *Steps) ReleaseUnheld(ctx context.Context, b ledger.Booking, why ledger.Reason, actor ledger.Actor) (ReleaseOutcome, error) {
-	ans, done, err := s.gate(ctx, b.Sale, b.ID, b.Payment)
+	ans, done, err := s.gate(ctx, b.Sale, b.Payment)
 	defer done()
 	if err != nil {
 		return 0, err
@@ -126,7 +126,7 @@ func (s *Steps) Expire(ctx context.Context, bookingID string, cut time.Time) (Re
 	if b.HoldUntil.After(cut) {
 		return NotDue, nil
 	}
-	ans, done, err := s.gate(ctx, b.Sale, b.ID, b.Payment)
+	ans, done, err := s.gate(ctx, b.Sale, b.Payment)
 	defer done()
 	if err != nil {
 		return 0, err

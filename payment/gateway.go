@@ -152,9 +152,13 @@ type Gateways map[string]Gateway
 
 // ExecuteGuard lets one caller at a time execute a payment (protocol.md 2.2.4).
 type ExecuteGuard interface {
-	// AcquireExecute reports whether this booking's caller may execute now.
-	AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error)
-	ReleaseExecute(ctx context.Context, sale, paymentID, bookingID string) error
+	// AcquireExecute reports whether this caller may execute now, for ttl at the
+	// most. holder is the caller's own name, which nobody else has (see
+	// lifecycle.GuardHolder); a second call under it is refused like any other.
+	AcquireExecute(ctx context.Context, sale, paymentID, holder string, ttl time.Duration) (bool, error)
+	// ReleaseExecute lets the guard go if it is still the holder's. Safe to call
+	// again.
+	ReleaseExecute(ctx context.Context, sale, paymentID, holder string) error
 }
 
 // TokenStore shares a gateway's access token among the fleet: one holder of the

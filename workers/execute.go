@@ -38,8 +38,8 @@ func (w *walk) execute(ctx context.Context, gw payment.Gateway, key ledger.Payme
 		return nil
 	}
 	until := w.stretch(b)
-	taken := w.Now()
-	granted, err := w.Guard.AcquireExecute(ctx, b.Sale, key.String(), b.ID, until.Sub(taken))
+	holder, taken := lifecycle.GuardHolder(), w.Now()
+	granted, err := w.Guard.AcquireExecute(ctx, b.Sale, key.String(), holder, until.Sub(taken))
 	if err != nil {
 		return fmt.Errorf("workers: take the execute guard of payment %s: %w", key, err)
 	}
@@ -47,8 +47,8 @@ func (w *walk) execute(ctx context.Context, gw payment.Gateway, key ledger.Payme
 		return w.askLater(ctx, key, p, fmt.Errorf("workers: payment %s is being executed by somebody else", key))
 	}
 	p, known, err := w.executeGuarded(ctx, gw, b, key)
-	if known && w.Now().Before(until) { // else the guard ran out, and somebody else may have it
-		if err := w.Guard.ReleaseExecute(context.WithoutCancel(ctx), b.Sale, key.String(), b.ID); err != nil {
+	if known && w.Now().Before(until) { // else the guard has run out by itself
+		if err := w.Guard.ReleaseExecute(context.WithoutCancel(ctx), b.Sale, key.String(), holder); err != nil {
 			w.log.WarnContext(ctx, "execute guard is left to run out", "payment", key.String(), "err", err)
 		}
 	}

@@ -72,7 +72,10 @@ func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.A
 		if answer, err = parseAttach(a.PaymentID, raw); err != nil {
 			return err
 		}
-		if !a.Acknowledge || answer.Outcome != admission.Attached {
+		// A payment that somebody else attached is worth no more than ours: the
+		// caller goes on from it to the ledger (protocol.md R4). HAVE wrote nothing,
+		// and WAIT then covers every write up to it, which is what is asked for.
+		if bound := answer.Outcome == admission.Attached || answer.Outcome == admission.AlreadyAttached; !bound || !a.Acknowledge {
 			return nil
 		}
 		return s.mustAcknowledge(ctx, conn)

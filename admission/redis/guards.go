@@ -14,11 +14,11 @@ import (
 
 // AcquireExecute gives one caller the right to execute a payment (protocol.md
 // 2.2.4). False: somebody has it, ask the gateway what came of it. A second call
-// for the same booking is another caller. The right is worth nothing unless the
+// of the same holder is another caller. The right is worth nothing unless the
 // replicas have it: then it is ErrUnacknowledged, and the guard is let go.
-func (s *Store) AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error) {
+func (s *Store) AcquireExecute(ctx context.Context, sale, paymentID, holder string, ttl time.Duration) (bool, error) {
 	var c check
-	c.names(sale, bookingID)
+	c.names(sale, holder)
 	c.ok(validPayment(paymentID), "payment id", paymentID)
 	c.ok(ttl >= time.Millisecond, "life", ttl.String())
 	if c.err != nil {
@@ -28,7 +28,7 @@ func (s *Store) AcquireExecute(ctx context.Context, sale, paymentID, bookingID s
 	var got bool
 	err := s.retry(ctx, key, func(ctx context.Context, conn *goredis.Conn) error {
 		var err error
-		if got, err = yes(executeAcquireScript.run(ctx, conn, []string{key}, bookingID, caller, ttl.Milliseconds())); err != nil || !got {
+		if got, err = yes(executeAcquireScript.run(ctx, conn, []string{key}, holder, caller, ttl.Milliseconds())); err != nil || !got {
 			return err
 		}
 		return s.mustAcknowledge(ctx, conn)
@@ -36,31 +36,31 @@ func (s *Store) AcquireExecute(ctx context.Context, sale, paymentID, bookingID s
 	if err != nil && got {
 		ctx, cancel := detached(ctx)
 		defer cancel()
-		_, end := s.endExecute(ctx, sale, paymentID, bookingID, 0)
+		_, end := s.endExecute(ctx, sale, paymentID, holder, 0)
 		return false, errors.Join(err, end)
 	}
 	return got && err == nil, err
 }
 
-// ExtendExecute gives the guard of this booking a new life. False: it is not its
+// ExtendExecute gives the guard of this holder a new life. False: it is not its
 // guard any more.
-func (s *Store) ExtendExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error) {
+func (s *Store) ExtendExecute(ctx context.Context, sale, paymentID, holder string, ttl time.Duration) (bool, error) {
 	if ttl < time.Millisecond {
 		return false, fmt.Errorf("%w: life %v", admission.ErrInvalid, ttl)
 	}
-	return s.endExecute(ctx, sale, paymentID, bookingID, ttl)
+	return s.endExecute(ctx, sale, paymentID, holder, ttl)
 }
 
 // ReleaseExecute lets the guard go, once it is known what came of the payment.
-// A guard that is gone, or another booking's, is left alone.
-func (s *Store) ReleaseExecute(ctx context.Context, sale, paymentID, bookingID string) error {
-	_, err := s.endExecute(ctx, sale, paymentID, bookingID, 0)
+// A guard that is gone, or another holder's, is left alone.
+func (s *Store) ReleaseExecute(ctx context.Context, sale, paymentID, holder string) error {
+	_, err := s.endExecute(ctx, sale, paymentID, holder, 0)
 	return err
 }
 
-func (s *Store) endExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (done bool, err error) {
+func (s *Store) endExecute(ctx context.Context, sale, paymentID, holder string, ttl time.Duration) (done bool, err error) {
 	var c check
-	c.names(sale, bookingID)
+	c.names(sale, holder)
 	c.ok(validPayment(paymentID), "payment id", paymentID)
 	if c.err != nil {
 		return false, c.err
@@ -68,7 +68,7 @@ func (s *Store) endExecute(ctx context.Context, sale, paymentID, bookingID strin
 	key := saleKeys(sale).execute(paymentID)
 	err = s.retry(ctx, key, func(ctx context.Context, conn *goredis.Conn) error {
 		var err error
-		done, err = yes(executeEndScript.run(ctx, conn, []string{key}, bookingID, ttl.Milliseconds()))
+		done, err = yes(executeEndScript.run(ctx, conn, []string{key}, holder, ttl.Milliseconds()))
 		return err
 	})
 	return done, err

@@ -2,11 +2,11 @@
 -- execute_acquire: one caller per payment id (protocol.md 2.2.4).
 --
 -- KEYS  guard
--- ARGV  bid caller ttl_ms
+-- ARGV  holder caller ttl_ms
 -- answers: 1 the guard is this caller's, 0 it is another's.
 --
--- Safe to run twice: the same caller finds itself. Another caller with the same
--- bid is refused: redirect and webhook of one booking must not both execute.
+-- Safe to run twice: the same caller finds itself. Another call of the same
+-- holder is refused.
 local R = redis.call
 local value, held = ARGV[1] .. ' ' .. ARGV[2], R('GET', KEYS[1])
 if held and held ~= value then return 0 end

@@ -2,8 +2,8 @@
 -- execute_end: releases an execute guard, or gives it a new life.
 --
 -- KEYS  guard
--- ARGV  bid ttl_ms    ttl_ms 0 releases
--- answers: 1 done, 0 the guard is not this booking's (any more).
+-- ARGV  holder ttl_ms    ttl_ms 0 releases
+-- answers: 1 done, 0 the guard is not this holder's (any more).
 --
 -- Safe to run twice.
 local R = redis.call
