@@ -58,7 +58,7 @@ const holdfast = {
   between: (low, high) => (low + Math.random() * (high - low)) * 1000,
 
   // fetch asks, for at most 25 s, and learns the sale's time from the answer. It
-  // returns null if the network fails: whether the other side acted is unknown.
+  // returns null if no whole answer came: whether the other side acted is unknown.
   async fetch(path, options = {}) {
     const sent = performance.now();
     const stop = new AbortController();
@@ -66,8 +66,9 @@ const holdfast = {
     try {
       const r = await fetch(path, { cache: "no-cache", ...options, signal: stop.signal });
       const received = performance.now();
+      const text = await r.text(); // fails if the connection breaks in the middle
       let doc = {};
-      try { doc = await r.json(); } catch { /* a proxy's page, or nothing */ }
+      try { doc = JSON.parse(text); } catch { if (r.ok) return null; /* else a proxy's page */ }
       if (doc.now) this.clock.learn(doc.now, sent, received, Number(r.headers.get("Age")) || 0);
       return { ok: r.ok, status: r.status, doc, after: Number(r.headers.get("Retry-After")) || 0 };
     } catch { return null; } finally { clearTimeout(timer); }

@@ -1,0 +1,72 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// tabTo presses Tab until an element has the focus, which must be visible there.
+func (p *tab) tabTo(css string) {
+	p.Helper()
+	for range 60 {
+		p.do(chromedp.KeyEvent(kb.Tab))
+		if js[bool](p, fmt.Sprintf("!!document.activeElement.matches(%q)", css)) {
+			if !js[bool](p, "(s => s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))") {
+				p.Errorf("the focus on %s can't be seen", css)
+			}
+			return
+		}
+	}
+	p.Fatalf("Tab never comes to %s", css)
+}
+
+func (p *tab) keys(text string) { p.Helper(); p.do(chromedp.KeyEvent(text)) }
+
+// TestKeyboardOnly goes the whole way, and through an act of an operator,
+// without a mouse.
+func TestKeyboardOnly(t *testing.T) {
+	t.Parallel()
+	p := newTab(t)
+	p.visitSale("keys")
+	who := person(12)
+	p.tabTo("#code")
+	p.keys(string(who.Code))
+	p.tabTo("#email")
+	p.keys(string(who.Email))
+	p.tabTo("#level")
+	p.keys("L")
+	p.await("document.querySelector('#level').value === 'Late'")
+	p.tabTo("#book")
+	p.keys(kb.Enter)
+	p.says(held)
+	p.await("document.activeElement.tagName === 'H2'")
+	p.tabTo("#result a.button")
+	p.keys(kb.Enter)
+	p.says("Sandbox gateway")
+	p.tabTo("button[value=pay]")
+	p.keys(kb.Enter)
+	p.says("Booked: your seat is paid")
+
+	o := newTab(t)
+	o.visit(town.operator + "/console/login")
+	o.tabTo("#name")
+	o.keys("rina")
+	o.tabTo("#token")
+	o.keys(token)
+	o.keys(kb.Enter)
+	o.await("location.pathname === '/console' && document.querySelector('#link').textContent === 'live'")
+	o.tabTo("#sale")
+	o.keys("keys")
+	o.await("document.querySelector('#sale').value === 'keys' && document.querySelector('#levels tbody tr')")
+	o.tabTo("#close")
+	o.keys(kb.Enter)
+	o.await("document.querySelector('#ask').open")
+	o.keys("lunch")
+	o.keys(kb.Enter)
+	o.says("The sale is closed.")
+	o.await("document.activeElement.id === 'close'")
+	p.twin().visit(town.public + "/sales/keys")
+}
