@@ -20,6 +20,7 @@ const maxBody = 4 << 10
 // fields is collected, not fatal: the honeypot comes before any complaint.
 type bookingBody struct {
 	code, email, level, website string
+	hold                        string
 	count                       int      // 0: not given as a number
 	names                       []string // nil: not given as a list
 	faults                      []Field
@@ -127,6 +128,8 @@ func (b *bookingBody) text(field string) *string {
 		return &b.level
 	case "website":
 		return &b.website
+	case "hold_id":
+		return &b.hold
 	}
 	return nil
 }

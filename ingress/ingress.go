@@ -22,6 +22,7 @@ import (
 	"github.com/holdfast/holdfast/ingress/console"
 	"github.com/holdfast/holdfast/ingress/gate"
 	"github.com/holdfast/holdfast/ingress/limit"
+	"github.com/holdfast/holdfast/ingress/seats"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/sale"
@@ -85,6 +86,7 @@ type Options struct {
 type Ingress struct {
 	Options
 	driver  *booking.Driver
+	seats   *seats.Hub // nil: the adapter keeps no soft holds
 	plans   *gate.Plans
 	metrics *metrics
 	decoy   *decoy

@@ -101,6 +101,8 @@ func known(field string) uint8 {
 		return 8
 	case "seats":
 		return 16
+	case "hold_id":
+		return 32
 	}
 	return 0
 }

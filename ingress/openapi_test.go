@@ -18,8 +18,9 @@ import (
 // operation is called as its parameters say.
 func TestOpenAPIExamplesAreTrue(t *testing.T) {
 	w := newWorld(t)
+	w.openHall()
 	doc := loadOpenAPI(t, w)
-	booked := ""
+	booked, held := "", ""
 	for _, step := range []struct{ method, path, example string }{
 		{"POST", "/sales/{sale}/bookings", "created"},
 		{"POST", "/sales/{sale}/bookings", "repeated"},
@@ -33,15 +34,27 @@ func TestOpenAPIExamplesAreTrue(t *testing.T) {
 		{"DELETE", "/bookings/{booking_id}", "released"},
 		{"GET", "/sales/{sale}/status.json", "open"},
 		{"POST", "/webhooks/{gateway}", "bad_signature"},
+		{"POST", "/sales/{sale}/holds", "held"},
+		{"POST", "/sales/{sale}/holds", "held_before"},
+		{"POST", "/sales/{sale}/holds", "seat_taken"},
+		{"POST", "/sales/{sale}/holds", "best"},
+		{"POST", "/sales/{sale}/holds", "invalid_request"},
+		{"PATCH", "/holds/{hold_id}", "changed"},
+		{"PATCH", "/holds/{hold_id}", "extended"},
+		{"GET", "/holds/{hold_id}", "shown"},
+		{"GET", "/sales/{sale}/seats", "map"},
 	} {
 		t.Run(step.method+" "+step.path+" "+step.example, func(t *testing.T) {
 			if step.example == "level_full" {
 				w.book(wish(9, "N2"), 201, "")
 			}
 			op := doc.Paths.Value(step.path).GetOperation(step.method)
-			a := w.do(step.method, pathOf(op, step.path, booked), bodyOf(t, op, step.example), headersOf(op, step.example)...)
-			if step.example == "created" {
+			a := w.do(step.method, pathOf(op, step.path, booked, held), bodyOf(t, op, step.example), headersOf(op, step.example)...)
+			switch step.method + " " + step.example {
+			case "POST created":
 				booked = a.text("booking_id")
+			case "POST held":
+				held = a.text("hold_id")
 			}
 			checkAnswer(t, op, step.example, a)
 		})
@@ -65,12 +78,15 @@ func loadOpenAPI(t *testing.T, w *world) *openapi3.T {
 	return doc
 }
 
-func pathOf(op *openapi3.Operation, path, booked string) string {
+func pathOf(op *openapi3.Operation, path, booked, held string) string {
 	query := ""
 	for _, p := range op.Parameters {
 		value, _ := p.Value.Example.(string)
 		if p.Value.Name == "booking_id" {
 			value = booked
+		}
+		if p.Value.Name == "hold_id" {
+			value = held
 		}
 		switch p.Value.In {
 		case "path":
@@ -198,7 +214,7 @@ func TestRoutesAreThoseOfTheDocument(t *testing.T) {
 	}
 	for _, r := range w.in.Routes() {
 		r = strings.Replace(r, "HEAD ", "GET ", 1)
-		name := strings.NewReplacer(":sale", "{sale}", ":id", "{booking_id}", ":gateway", "{gateway}", ":name", "{name}").Replace(r)
+		name := strings.NewReplacer(":sale", "{sale}", ":id", "{booking_id}", ":hold", "{hold_id}", ":gateway", "{gateway}", ":name", "{name}").Replace(r)
 		if !documented[name] {
 			t.Errorf("%s is not documented", name)
 		}

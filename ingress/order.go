@@ -27,7 +27,9 @@ func (in *Ingress) order(plan *booking.Plan, b *bookingBody, r *http.Request) (b
 		b.fault("email", err.Error())
 	}
 	o := booking.Order{Level: b.level}
-	if level, ok := plan.Sale.Level(b.level); ok {
+	if b.hold != "" {
+		b.wishHold(&o, plan, in.Hasher.Minted)
+	} else if level, ok := plan.Sale.Level(b.level); ok {
 		b.wish(&o, level, plan.Sale.MaxSeats)
 	} else {
 		b.fault("level", "is not a level of this sale")

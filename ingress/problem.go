@@ -42,6 +42,9 @@ type Problem struct {
 	PaymentURL string   `json:"payment_url,omitempty"`
 	HoldUntil  *Instant `json:"hold_until,omitempty"`
 
+	Taken  []string `json:"taken,omitempty"`  // named seats that are not free
+	Nearby []string `json:"nearby,omitempty"` // free ones near to them; as far as the map knows
+
 	OpensAt *Instant       `json:"opens_at,omitempty"`
 	Seat    string         `json:"seat,omitempty"`
 	Numbers map[string]int `json:"numbers,omitempty"` // why an operator's wish was refused (case F11)

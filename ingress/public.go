@@ -18,6 +18,7 @@ func (in *Ingress) publicRoutes() *echo.Echo {
 	e := newEcho()
 	e.HTTPErrorHandler = in.fail
 	in.route(e, http.MethodPost, "/sales/:sale/bookings", in.book)
+	in.seatRoutes(e)
 	in.route(e, http.MethodGet, "/bookings/:id", in.showBooking)
 	in.route(e, http.MethodDelete, "/bookings/:id", in.giveBack)
 	in.readable(e, "/sales/:sale/status.json", in.showStatus)

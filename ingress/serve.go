@@ -28,6 +28,9 @@ func (in *Ingress) Serve(ctx context.Context, public, operator net.Listener) err
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() { in.Run(background) })
+	if in.seats != nil {
+		wg.Go(func() { in.seats.Run(background) })
+	}
 	defer wg.Wait()
 	defer stop()
 
@@ -58,6 +61,9 @@ func (in *Ingress) server(h http.Handler) *http.Server {
 func (in *Ingress) shutdown(ctx context.Context, servers []*http.Server) error {
 	in.health.Drain()
 	in.console.Close()
+	if in.seats != nil {
+		in.seats.Close() // a stream would never end by itself
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), in.Drain)
 	defer cancel()
 	var faults []error

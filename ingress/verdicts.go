@@ -33,6 +33,8 @@ var refusals = map[booking.Verdict]refusal{
 		"Use the e-mail address at which you were invited."},
 	booking.LevelNotAllowed: {http.StatusBadRequest, "This code can't book this level",
 		"Choose a level that is on your invitation."},
+	booking.HoldGone: {http.StatusConflict, "This hold is over",
+		"Its time has passed, or it was replaced in another tab. Nothing was paid. Choose seats again."},
 	booking.Closed: {http.StatusServiceUnavailable, "The sale is not open",
 		"If opens_at is given, come back then."},
 	booking.Unavailable: {http.StatusServiceUnavailable, "Not possible at the moment",
@@ -52,7 +54,7 @@ var fixedRefusals = func() map[booking.Verdict]fixed {
 
 // writeRefusal sends a refusal.
 func (in *Ingress) writeRefusal(w http.ResponseWriter, a booking.Answer) {
-	if a.RetryAfter == 0 && a.BookingID == "" && a.TakenSeat == "" {
+	if a.RetryAfter == 0 && a.BookingID == "" && a.TakenSeat == "" && a.State == "" {
 		fixedRefusals[a.Verdict].write(w)
 		return
 	}
@@ -62,8 +64,11 @@ func (in *Ingress) writeRefusal(w http.ResponseWriter, a booking.Answer) {
 	if a.Verdict == booking.Duplicate {
 		p.BookingID, p.State, p.Level = a.BookingID, string(a.State), a.Level
 		p.PaymentURL, p.HoldUntil = a.PaymentURL, instant(a.HoldUntil)
-		if a.State == booking.Paid {
+		switch a.State {
+		case booking.Paid:
 			p.Detail = "Your booking is paid. There is nothing left to do."
+		case booking.Choosing:
+			p.Detail = "You hold seats that you are choosing. Book them with hold_id, or replace them with POST /sales/{sale}/holds."
 		}
 		p.Now = instant(in.Now())
 	}

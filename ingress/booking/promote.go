@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/sale"
@@ -76,4 +77,25 @@ func (w *drive) lapse(ctx context.Context, a admission.Answer) bool {
 		w.Gates.Undone(w.r.Sale)
 	}
 	return freed > 0
+}
+
+// LapseAll frees expired holds of every seated level; true if there were any.
+func (d *Driver) LapseAll(ctx context.Context, p *Plan) bool {
+	w := &drive{Driver: d, plan: p, r: admission.Request{Sale: p.Sale.ID}}
+	return w.lapse(ctx, admission.Answer{Outcome: admission.SoldOut})
+}
+
+// ReleaseHold gives a soft hold's seats back. It can't touch a booking: a
+// promotion gives the seats another id (protocol.md 3.4 S8). Safe to repeat.
+func (d *Driver) ReleaseHold(ctx context.Context, p *Plan, hold admission.Record) error {
+	u, err := d.Admission.Undo(ctx, admission.Undo{Sale: p.Sale.ID, BookingID: hold.BookingID, Candidate: hold.Candidate, Level: hold.Level,
+		Mode: admission.UndoQuick, Driver: 1})
+	if err != nil {
+		return fmt.Errorf("booking: release hold in sale %s: %w", p.Sale.ID, err)
+	}
+	if u.Version > 0 {
+		d.Status.Changed(p.Sale.ID, u.Version)
+	}
+	d.Gates.Undone(p.Sale.ID)
+	return nil
 }
