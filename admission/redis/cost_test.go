@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -23,7 +24,7 @@ func BenchmarkCost(b *testing.B) {
 		b.Fatal(err)
 	}
 	redisproc.StopAfter(b, p.Primary, p.Replica)
-	store, err := Open(Config{Addrs: []string{p.Primary.Addr()}, Replicas: 1})
+	store, err := Open(Config{Addrs: []string{p.Primary.Addr()}, Replicas: 1, WaitTimeout: 5 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,15 @@
 // # Acknowledgement
 //
 // A script whose answer is a promise is followed by WAIT on the connection that
-// ran it, and only after its own reply was read (protocol.md 1.1). go-redis
-// never retries here: a lost answer would run the script again behind our back.
-// This package retries itself, with the same booking id.
+// ran it, and WAIT's answer counts only after the script's own reply was read
+// (protocol.md 1.1). go-redis never retries here: a lost answer would run the
+// script again behind our back. This package retries itself, with the same
+// booking id.
+//
+// # The hot path
+//
+// Admissions, and attaches, settles and reads of a Committer, travel on wires
+// (wire.go): connections that go-redis dials and this package talks on, so that
+// a script and its WAIT leave in one write and refusals are answered between the
+// two replies. Everything else uses go-redis's own connections.
 package redis
