@@ -54,16 +54,17 @@ func (v verdict) String() string {
 // plan decides about faults. Rates differ by service, and each run draws its
 // own, from none to one call in eight.
 type plan struct {
-	rate  map[string]float64 // by service: redis, ledger, queue, gateway, http
-	calm  bool               // nothing goes wrong any more
-	away  time.Time          // until then the replica acknowledges nothing
-	fired map[string]int     // "redis lose_answer" -> times
+	rate  map[string]float64   // by service: redis, ledger, queue, gateway, http
+	calm  bool                 // nothing goes wrong any more
+	away  time.Time            // until then the replica acknowledges nothing
+	down  map[string]time.Time // services that do nothing until then
+	fired map[string]int       // "redis lose_answer" -> times
 }
 
 var services = []string{"redis", "ledger", "queue", "gateway", "http"}
 
 func newPlan(rng *rand.Rand) *plan {
-	p := &plan{rate: map[string]float64{}, fired: map[string]int{}}
+	p := &plan{rate: map[string]float64{}, down: map[string]time.Time{}, fired: map[string]int{}}
 	for _, s := range services {
 		p.rate[s] = []float64{0, 0.005, 0.02, 0.05, 0.12}[rng.IntN(5)]
 	}
@@ -91,6 +92,10 @@ func (p *plan) decide(rng *rand.Rand, t *turn) verdict {
 	if !p.calm && waits[t.op] && time.Now().Before(p.away) {
 		p.fired["redis "+kindNames[short]]++
 		return shortWait(rng)
+	}
+	if !p.calm && time.Now().Before(p.down[service]) {
+		p.fired[service+" down"]++
+		return verdict{kind: failBefore}
 	}
 	roll := rng.Float64()
 	if p.calm || roll >= p.rate[service] {

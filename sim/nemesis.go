@@ -28,11 +28,12 @@ var troubles = []trouble{
 	{"replica away", 3 * time.Minute, 0.25, replicaAway},
 	{"stale replica", 10 * time.Minute, 0.1, staleReplica},
 	{"redis lost", 20 * time.Minute, 0.1, redisLost},
+	{"outage", 4 * time.Minute, 0.3, outage},
 	{"gateway trouble", 3 * time.Minute, 0.4, gatewayTrouble},
-	{"dead letters redriven", 5 * time.Minute, 0.4, redrive},
+	{"dead letters redriven", 3 * time.Minute, 0.4, redrive},
 	{"backlog", 15 * time.Minute, 0.15, backlog},
 	{"weekend", 20 * time.Minute, 0.1, weekend},
-	{"operator", time.Minute, 0.4, operate},
+	{"operator", 30 * time.Second, 0.4, operate},
 }
 
 // nemesis plays the troubles of one run.
@@ -221,6 +222,14 @@ func gatewayTrouble(t *town, rng *rand.Rand) string {
 	}
 	t.must(t.pay.SetFaults("", f))
 	return fmt.Sprintf("%+v", f)
+}
+
+// outage takes a whole service away for up to two minutes.
+func outage(t *town, rng *rand.Rand) string {
+	service := services[rng.IntN(len(services))]
+	d := time.Duration(rng.Int64N(int64(2 * time.Minute)))
+	t.faults.down[service] = time.Now().Add(d)
+	return fmt.Sprintf("%s for %v", service, d)
 }
 
 // redrive moves the dead letters back into the queue.

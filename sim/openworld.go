@@ -44,7 +44,7 @@ func (t *town) openWorld() (err error) {
 	} else {
 		t.ledger = t.newStore()
 	}
-	t.pay, err = server.New(server.Config{PublicURL: payHost, HTTPClient: &http.Client{Transport: webhooks{t}}, Senders: 2,
+	t.pay, err = server.New(server.Config{PublicURL: payHost,
 		Engine: engine.Config{Now: time.Now, NewID: numbered(), Accounts: []engine.Account{t.account("page", payment.MovesOnPage), t.account("exec", payment.MovesOnExecute)}}})
 	return err
 }

@@ -103,7 +103,7 @@ func (t *town) bootWorker() (*workerRole, error) {
 	notes := &reaper.NotedAges{Store: h.store, Now: h.p.Now, Queue: h.queue}
 	h.p.run(p.Run)
 	h.p.run(func(ctx context.Context) {
-		for h.p.sleep(20 * time.Second) {
+		for h.p.sleep(45 * time.Second) {
 			_ = notes.Note(ctx, theSale, p.OldestAge()) // the next note says it again
 		}
 	})

@@ -110,7 +110,7 @@ func (t *town) play(n *nemesis) error {
 	t.operator = operator
 	t.boot()
 	t.background(func() { t.cloud.Run(t.ctx) })
-	t.pay.Start(t.ctx)
+	t.background(t.sendWebhooks)
 	gone := make(chan struct{})
 	for _, c := range t.crowd {
 		c.arrive()

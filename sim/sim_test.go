@@ -51,11 +51,11 @@ func size(t *testing.T) float64 {
 }
 
 // TestSimulation plays SIM_RUNS seeds from SIM_SEED on, or as many as fit into
-// 15 seconds times the size. One seed alone is shown event by event. A failing
+// 12 seconds times the size. One seed alone is shown event by event. A failing
 // one is named with the command that replays it.
 func TestSimulation(t *testing.T) {
 	from, runs := setting(t, "SIM_SEED", firstSeed), setting(t, "SIM_RUNS", 0)
-	limit := time.Duration(float64(15*time.Second) * size(t))
+	limit := time.Duration(float64(12*time.Second) * size(t))
 	o := Options{}
 	if runs == 1 {
 		o.Lines = func(line string) { fmt.Println(line) }
@@ -122,7 +122,7 @@ func (s *summary) text() string {
 
 // The same seed makes the same run, to the last event.
 func TestSameSeedSameRun(t *testing.T) {
-	seeds := uint64(12 * size(t))
+	seeds := uint64(max(1, 6*size(t)))
 	for seed := uint64(firstSeed); seed < firstSeed+seeds; seed++ {
 		var logs [2][]string
 		var hashes [2]uint64

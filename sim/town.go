@@ -83,9 +83,9 @@ type script struct {
 
 func drawScript(rng *rand.Rand) script {
 	s := script{
-		candidates: 3 + rng.IntN(5), gateway: []string{"page", "exec"}[rng.IntN(2)], invoiceOnly: rng.IntN(4) == 0,
-		maxReceives: []int{7, 20}[rng.IntN(2)], sweepEvery: []time.Duration{15 * time.Second, time.Minute}[rng.IntN(2)],
-		refreshEvery: []time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second}[rng.IntN(3)],
+		candidates: 4 + rng.IntN(6), gateway: []string{"page", "exec"}[rng.IntN(2)], invoiceOnly: rng.IntN(4) == 0,
+		maxReceives: []int{4, 7, 20}[rng.IntN(3)], sweepEvery: []time.Duration{20 * time.Second, time.Minute}[rng.IntN(2)],
+		refreshEvery: []time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[rng.IntN(3)],
 		ingress:      1 + rng.IntN(2), workers: 1 + rng.IntN(2), reapers: 1 + rng.IntN(2), resume: rng.IntN(2) == 0,
 	}
 	s.withTable = rng.IntN(40) == 0

@@ -5,13 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"time"
+
+	"github.com/holdfast/holdfast/payment/sandbox/api"
+	"github.com/holdfast/holdfast/payment/sandbox/engine"
 )
 
 // transport carries a process's HTTP calls to a handler of the simulated world:
@@ -135,35 +138,45 @@ func (t *town) request(p *process, rng *rand.Rand, method, path, body string, he
 	return a, err
 }
 
-// webhooks carries the gateway's webhooks to any ingress.
-type webhooks struct{ t *town }
-
-// RoundTrip implements http.RoundTripper.
-func (w webhooks) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+// sendWebhooks is the gateway's sender on the simulated network: the server's own
+// looks at its clock every second, which in simulated weeks is all that happens.
+func (t *town) sendWebhooks() {
+	for t.ctx.Err() == nil {
+		if claimed := t.pay.Claim(1); len(claimed) > 0 {
+			t.background(func() { t.pay.Settle(claimed[0].ID, t.sendWebhook(claimed[0])) })
+			continue
+		}
+		pause := time.Hour
+		if due, ok := t.pay.NextDue(); ok {
+			pause = max(time.Until(due), 0)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-t.pay.Changed():
+		case <-t.ctx.Done():
+		}
+		timer.Stop()
 	}
-	to := int(crc32.ChecksumIEEE(body)) % w.t.script.ingress
-	e, err := call(r.Context(), w.t.network, "http.webhook", webhookID(body), func(ctx context.Context) (*exchange, error) {
-		return w.t.ingress[to].begin(ctx, webhookID(body), r.Method, r.URL.Path, body, r.Header)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rec, err := e.wait(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	w.t.sched.stand(w.t.network, "gateway.hears", webhookID(body))
-	return rec.Result(), nil
 }
 
-// webhookID tells webhooks apart in the log.
-func webhookID(body []byte) string {
-	var e struct {
-		ID string `json:"id"`
+// webhookPatience is how long the gateway waits for an answer.
+const webhookPatience = 10 * time.Second
+
+// sendWebhook posts one webhook to any ingress and reports whether it was taken.
+func (t *town) sendWebhook(d engine.Delivery) bool {
+	ctx, cancel := context.WithTimeout(t.ctx, webhookPatience)
+	defer cancel()
+	id := fmt.Sprintf("%s/%d", d.Event.ID, d.ID)
+	header := http.Header{"Content-Type": {"application/json"}, api.HeaderSignature: {api.Sign(d.Secret, time.Now(), d.Body)}}
+	to := int(d.ID+int64(d.Attempt)) % t.script.ingress
+	e, err := call(ctx, t.network, "http.webhook", id, func(ctx context.Context) (*exchange, error) {
+		return t.ingress[to].begin(ctx, id, http.MethodPost, strings.TrimPrefix(d.URL, bookHost), d.Body, header)
+	})
+	if err != nil {
+		return false
 	}
-	_ = json.Unmarshal(body, &e) // without an id it is just not told apart
-	return e.ID
+	rec, err := e.wait(ctx)
+	t.sched.stand(t.network, "gateway.hears", id)
+	return err == nil && rec.Code/100 == 2
 }
