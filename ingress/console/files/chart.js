@@ -15,7 +15,7 @@ desk.chart = (() => {
   const draw = () => {
     if (plot) return plot.setData(data);
     plot = new uPlot({
-      ...size(), axes: [axis, { ...axis, size: 55 }], scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
+      ...size(), legend: { live: false }, axes: [axis, { ...axis, size: 55 }], scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
       series: [{ label: "Time" }, ...keys.map((k, i) => ({ label: k, stroke: colours[i], dash: dashes[i], width: 2, points: { show: false } }))],
     }, data, box);
   };

@@ -22,18 +22,19 @@ desk.live = (() => {
 
   const tiles = (s) => {
     const v = s.view, f = s.figures, q = v.queue, r = s.redis;
-    const drift = Object.values((s.drift && s.drift.counts) || {}).reduce((a, b) => a + b, 0);
+    const counts = (s.drift && s.drift.counts) || {}, waits = v.queue_age && v.queue_age.counts.oldest_ms;
     const list = [
       tile("Sale", ...selling(v)), tile("Opens", time(v.opens_at)), tile("Closes", time(v.closes_at)),
       tile("Requests / s", rate(f.requests)), tile("Answers 503 / s", rate(f.unavailable), f.unavailable > 0 ? "bad" : ""),
       tile("Admission p99", f.admit_p99_ms ? "≤ " + Math.round(f.admit_p99_ms) + " ms" : "–"),
-      tile("Queue", q ? q.Visible + " ready, " + q.InFlight + " taken" : v.queue_error || "–", q ? "" : "bad"),
-      tile("Dead letters", q ? q.Dead + q.DeadInFlight : "–", q && q.Dead + q.DeadInFlight ? "bad" : ""),
+      tile("Queue", q ? q.waiting + " waiting, " + q.in_work + " in work" : v.queue_error || "–", q ? "" : "bad"),
+      tile("Oldest message", waits ? span(waits / 1000) : "none", waits > 60000 ? "bad" : ""),
+      tile("Dead letters", q ? q.dead : "–", q && q.dead ? "bad" : ""),
       tile("Oldest pending", v.oldest_pending_seconds ? span(v.oldest_pending_seconds) : "none", v.oldest_pending_seconds > 60 ? "bad" : ""),
       tile("Redis", r ? r.Role + ", " + r.ConnectedReplicas + " replica" + (r.ConnectedReplicas === 1 ? "" : "s") : s.redis_fault || "–", r && r.Role === "master" ? "" : "bad"),
       tile("Replica lag", r ? r.ReplicaLagBytes + " bytes" : "–"),
-      tile("Last sweep", ago(v.now, v.sweep && v.sweep.At)), tile("Last comparison", ago(v.now, v.diff && v.diff.At)),
-      tile("Drift", s.drift && s.drift.at ? String(drift) : "not compared yet", drift ? "bad" : ""),
+      tile("Last sweep", ago(v.now, v.sweep && v.sweep.at)), tile("Last comparison", ago(v.now, v.diff && v.diff.at)),
+      tile("Drift", s.drift && s.drift.at ? (counts.open || "none") : "not compared yet", counts.open ? "bad" : ""),
       tile("Roster", v.roster), tile("Live bookings", v.bookings),
     ];
     if (v.breaker) list.push(tile("Breaker", v.breaker, "bad"));

@@ -29,6 +29,7 @@
     document.body.dataset.phase = p;
     at("countdown").textContent = p === "before" ? holdfast.left(times.opens - holdfast.clock.now()) : t("phase_" + p);
     at("until").textContent = p === "before" ? t("opens_in") : "";
+    at("hint").textContent = p === "before" ? t("phase_before") : "";
     book.disabled = busy || p !== "open";
     if (p !== at("phase").dataset.said) {
       if (at("phase").dataset.said) at("phase").textContent = t("phase_" + p);

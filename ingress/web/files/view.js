@@ -35,9 +35,10 @@ holdfast.view = (section, sale, zone, hooks = {}) => {
   };
 
   const drawHold = (b, list) => {
-    const time = el("dd", holdfast.left(until(b) - holdfast.clock.now()), "timer");
+    const time = el("span", holdfast.left(until(b) - holdfast.clock.now()), "timer"), box = el("dd");
     time.setAttribute("role", "timer");
-    list.append(el("dt", t("time_left")), time);
+    box.append(time);
+    list.append(el("dt", t("time_left")), box);
     section.append(el("p", t("say_hold_end", { time: holdfast.clockTime(until(b), zone) })));
     if (/^https?:\/\//.test(b.payment_url || "")) {
       const pay = el("a", t("pay"), "button");

@@ -1,0 +1,131 @@
+package browsertest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core 4.14.1 (MPL-2.0), as it is published on npm.
+//
+//go:embed testdata/axe.min.js
+var axe string
+
+// largest is what a picture may weigh.
+const largest = 100 << 10
+
+// look checks what is on the screen with axe-core, at the widths of a phone and
+// of a desk, and takes pictures of it. HOLDFAST_SCREENSHOTS names the folder for
+// them.
+func (p *tab) look(name string) {
+	p.Helper()
+	dir := os.Getenv("HOLDFAST_SCREENSHOTS")
+	if dir == "" {
+		dir = p.TempDir()
+	}
+	for _, size := range [][2]int64{{360, 740}, {1280, 900}} {
+		p.do(chromedp.EmulateViewport(size[0], size[1]))
+		js[bool](p, "document.activeElement.blur(), scrollTo(0, 0), true")
+		p.violations(fmt.Sprintf("%s at %d px", name, size[0]))
+		if wide := js[int](p, "document.documentElement.scrollWidth"); int64(wide) > size[0] {
+			p.Errorf("%s: %d px wide on a screen of %d", name, wide, size[0])
+		}
+		picture := small(p, p.shot())
+		path := filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, size[0]))
+		if err := os.WriteFile(path, picture, 0o644); err != nil {
+			p.Fatal(err)
+		}
+		if len(picture) > largest {
+			p.Errorf("%s weighs %d bytes", path, len(picture))
+		}
+	}
+	p.do(chromedp.EmulateViewport(360, 740))
+}
+
+func (p *tab) shot() []byte {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.Fatal(err)
+	}
+	return picture
+}
+
+// violations runs axe-core with every rule for WCAG 2.2 A and AA, and its best
+// practices.
+func (p *tab) violations(what string) {
+	p.Helper()
+	js[bool](p, axe+";true")
+	found := js[string](p, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r =>
+		JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.map(n => n.target + " " + n.failureSummary).join("; "))}))`)
+	var r struct {
+		Passes     int
+		Violations []string
+	}
+	if err := json.Unmarshal([]byte(found), &r); err != nil {
+		p.Fatal(err)
+	}
+	if r.Passes < 10 {
+		p.Errorf("%s: only %d rules were checked", what, r.Passes)
+	}
+	for _, v := range r.Violations {
+		p.Errorf("%s: %s", what, v)
+	}
+}
+
+// small packs a picture with the colours that are most of it.
+func small(t testing.TB, picture []byte) []byte {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := img.Bounds()
+	count := map[color.RGBA]int{}
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	common := slices.SortedFunc(maps.Keys(count), func(a, c color.RGBA) int {
+		return cmp.Or(count[c]-count[a], int(a.R)-int(c.R), int(a.G)-int(c.G), int(a.B)-int(c.B))
+	})
+	palette := color.Palette{}
+	for _, c := range common[:min(len(common), 128)] {
+		palette = append(palette, c)
+	}
+	near := map[color.RGBA]uint8{}
+	out := image.NewPaletted(b, palette)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := at(x, y)
+			i, ok := near[c]
+			if !ok {
+				i = uint8(palette.Index(c))
+				near[c] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	var packed bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&packed, out); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
