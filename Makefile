@@ -17,7 +17,7 @@ run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress
 	$(GO) run ./localstack
 
 .PHONY: test
-test: redis ## All tests, with the race detector, against real Redis
+test: redis chromium ## All tests, with the race detector, against real Redis
 	$(GO) test -race -timeout 15m ./...
 
 .PHONY: verify
@@ -36,6 +36,18 @@ build: ## Build bin/holdfast
 rehearsal: redis ## The main job on real input: 40,000 candidates, 20,700 seats, 50,000 requests in a minute, and the verdict
 	$(GO) run ./localstack rehearse $(if $(ROSTER),--roster $(ROSTER)) $(if $(RATE),--rate $(RATE))
 
+.PHONY: sim
+sim: ## Simulate whole sales under one seed: SEED=… repeats a run, RUNS=… says how many
+	SIM_SEED=$(SEED) SIM_RUNS=$(RUNS) $(GO) test -count=1 -timeout 2h -run TestSimulation -v ./sim
+
+.PHONY: torture
+torture: redis ## Real processes, Redis and failovers under a nemesis: DURATION=1m SEED=1; report in torture-report/
+	$(GO) run ./torture -duration $(or $(DURATION),1m) -seed $(or $(SEED),1)
+
+.PHONY: bench
+bench: redis ## Measure admission against other ways to sell the last seat (installs postgresql); see docs/benchmarks.md
+	$(GO) run ./bench
+
 .PHONY: model
 model: ## Search the protocol's states to the end (about 8 minutes, 5 GB); see docs/model.md
 	HOLDFAST_TEST_SIZE=10 $(GO) test -count=1 -timeout 2h -v ./ledger/model
@@ -50,6 +62,10 @@ fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s)
 redis:
 	@./localstack/install-redis.sh
 
+.PHONY: chromium
+chromium:
+	@./browsertest/install-chromium.sh
+
 .PHONY: clean
 clean: ## Remove what the targets built
-	rm -rf bin dist .holdfast
+	rm -rf bin dist .holdfast torture-report

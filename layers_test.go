@@ -23,7 +23,6 @@ var rooms = map[string]struct{ inside, outside []string }{
 	"ledger":            {in("sale", "events", "ledger"), nil},
 	"ledger/dynamo":     {in("sale", "events", "ledger"), append(aws("dynamodb"), "golang.org/x/sync")},
 	"ledger/ledgertest": {in("sale", "events", "ledger"), []string{"github.com/google/go-cmp", "pgregory.net/rapid"}},
-	"bench":             {[]string{"*"}, []string{"*"}},
 	"admission":         {in("sale", "admission"), nil},
 	"admission/redis":   {in("sale", "admission", "payment"), []string{"github.com/redis/go-redis"}},
 	"payment":           {in("sale", "events", "payment"), nil},
@@ -38,15 +37,16 @@ var rooms = map[string]struct{ inside, outside []string }{
 
 	"operator": {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "operator"), nil},
 
-	"config":     {nil, nil},
-	"load":       {nil, nil},
-	"examples":   {nil, nil},
-	"cmd":        {[]string{"*"}, []string{"*"}},
-	"cli":        {[]string{"*"}, []string{"*"}},
-	"wiring":     {[]string{"*"}, []string{"*"}},
-	"localstack": {[]string{"*"}, []string{"*"}},
-	"sim":        {[]string{"*"}, []string{"*"}},
-
+	"config":      {nil, nil},
+	"load":        {nil, nil},
+	"examples":    {nil, nil},
+	"cmd":         {[]string{"*"}, []string{"*"}},
+	"cli":         {[]string{"*"}, []string{"*"}},
+	"wiring":      {[]string{"*"}, []string{"*"}},
+	"localstack":  {[]string{"*"}, []string{"*"}},
+	"sim":         {[]string{"*"}, []string{"*"}},
+	"bench":       {[]string{"*"}, []string{"*"}},
+	"torture":     {[]string{"*"}, []string{"*"}},
 	"browsertest": {[]string{"*"}, []string{"*"}},
 }
 
