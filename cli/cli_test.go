@@ -113,7 +113,7 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 	for _, line := range []string{
 		"slae", "sale opn", "sale open", "sale open a b", "sale open a/b", "sale caps spring N1", "sale caps spring N1 many", "sale caps spring N1 -- -3",
 		"sale status spring --every 1ms", "sale status spring --bogus", "sale times spring", "sale times spring --opens tomorrow", "roster import spring",
-		"roster imprt", "hold release", "booking find spring", "dlq list --limit 0", "dlq redrive --limit -1", "dlq list more", "inbox resolve spring",
+		"roster imprt", "hold release", "booking find spring", "dlq list --limit 0", "dlq redrive --limit -1", "dlq list more", "inbox resolve spring", "inbox accept spring nothing",
 		"reap --sale spring", "reap extra", "sale open spring --as two|words", "export", "version 2",
 	} {
 		text := x.fails(exitUsage, strings.Fields(line)...)
@@ -136,7 +136,7 @@ func TestRefusalsExitWithOneAndSayWhy(t *testing.T) {
 		{"sale", "caps", "spring", "N1", "0"}, {"sale", "caps", "spring", "N7", "1"}, {"sale", "caps", "spring", "total", "99"},
 		{"roster", "import", "spring", x.file("r.csv", "name,phone\n")}, {"roster", "import", "spring", x.file("e.csv", "code,email\n")},
 		{"booking", "show", "nothing"}, {"booking", "cancel", b.ID}, {"booking", "find", "spring", "a b"}, {"hold", "release", paid.ID},
-		{"inbox", "resolve", "spring", "nothing"}, {"inbox", "resolve", "spring", "page:none", "--refund"}, {"export", "nowhere"},
+		{"inbox", "resolve", "spring", "nothing"}, {"inbox", "resolve", "spring", "page:none", "--refund"}, {"inbox", "accept", "spring", "page:none"}, {"export", "nowhere"},
 	} {
 		text := x.fails(exitRefused, args...)
 		fmt.Fprintf(&texts, "$ holdfast %s\n%s\n", strings.Join(args, " "), text)
@@ -290,7 +290,14 @@ func TestInboxCommands(t *testing.T) {
 		{"inbox", "list", "spring"}, {"inbox", "list", "spring", "--all"}} {
 		fmt.Fprintf(&texts, "$ holdfast %s\n%s\n", strings.Join(args, " "), x.done(args...))
 	}
+	x.fails(exitRefused, "inbox", "accept", "spring", k.Key.String()) // its money is on its way back
 	golden(t, "inbox", texts.String())
+	other := x.held("c2", "N1")
+	x.Page.Pay(other.PaymentID)
+	x.apply(ledger.Flag(x.Booking(other.ID), ledger.Capture{Key: other.Key, AmountMinor: 1, Currency: "BDT", At: x.Now()}, "amount: got 1, want 10000", x.Now()), nil)
+	if text := x.done("inbox", "accept", "spring", other.Key.String()); !strings.Contains(text, "pays its booking") || x.Booking(other.ID).State != ledger.Paid {
+		t.Errorf("%q, booking %s", text, x.Booking(other.ID).State)
+	}
 	if n := x.Page.Refunds(k.PaymentID); n != 1 {
 		t.Errorf("refunded %d times", n)
 	}

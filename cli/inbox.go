@@ -18,9 +18,10 @@ func (a *app) inboxCommand() *cobra.Command {
 because amount, currency or payee differ, refunds under way.
 
   holdfast inbox list spring
+  holdfast inbox accept spring PAYMENT --reason 'the fee was put right by hand'
   holdfast inbox resolve spring ITEM --refund --reason 'paid for another exam'`,
 	}
-	cmd.AddCommand(a.inboxList(), a.inboxResolve())
+	cmd.AddCommand(a.inboxList(), a.inboxAccept(), a.inboxResolve())
 	return cmd
 }
 
@@ -99,6 +100,28 @@ func (a *app) showInbox(saleID string, lines []inboxLine, asJSON bool) error {
 		t.row(l.ID, l.Kind, l.Payment, about(a.now().Sub(l.At)), l.Reason, done)
 	}
 	return t.end()
+}
+
+func (a *app) inboxAccept() *cobra.Command {
+	return &cobra.Command{
+		Use: "accept SALE PAYMENT", Short: "Let a payment under review pay its booking", Args: saleFirst("PAYMENT"),
+		Long: `Takes a payment under review (gateway:id) as it is, though it differs from its
+booking: the booking is paid. Only while that is held; afterwards the money can
+only go back (inbox resolve --refund). Safe to repeat.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := ledger.ParsePaymentKey(args[1])
+			if !ok {
+				return usage(cmd, "%q is no payment: it is named gateway:id, as inbox list shows it", args[1])
+			}
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+				if err := d.AcceptReviewed(ctx, args[0], key, by); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stdout, "payment %s pays its booking\n", key)
+				return nil
+			})
+		},
+	}
 }
 
 func (a *app) inboxResolve() *cobra.Command {

@@ -76,7 +76,7 @@ type Notice struct {
 	Gateway   string `json:"gateway"`
 	PaymentID string `json:"payment_id"`
 	EventID   string `json:"event_id"` // the gateway's, or one derived from the redirect
-	Source    string `json:"source"`   // "webhook" or "return"
+	Source    string `json:"source"`   // "webhook", "return", or "reaper": the sweep reminds the worker
 }
 
 // Captured is a payment as the gateway itself reported it when asked.

@@ -32,10 +32,12 @@ const (
 	StillHeld
 )
 
+const actorReaper ledger.Actor = "reaper"
+
+// Who asked the gateway, in payment.captured.
 const (
-	actorReaper   ledger.Actor = "reaper"
-	askedByReaper              = "reaper"
-	askedByGate                = "release"
+	askedByReaper = "reaper"
+	askedByGate   = "release"
 )
 
 // Release gives a held booking back for its owner or an operator: the release

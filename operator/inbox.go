@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
 )
 
 // Inbox calls each for what was parked because nothing could be made of it
@@ -116,12 +117,9 @@ func (d *Desk) parked(ctx context.Context, saleID, id string) (ledger.InboxItem,
 // RefundReviewed decides that a payment in review goes back, and starts that.
 // Decided before is no error.
 func (d *Desk) RefundReviewed(ctx context.Context, saleID string, key ledger.PaymentKey, by By) error {
-	p, err := d.Store.Payment(ctx, key)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && p.Sale != saleID {
-		return refuse(CodeUnknownItem, nil, "sale %s has no payment %s", saleID, key)
-	}
+	p, err := d.payment(ctx, saleID, key)
 	if err != nil {
-		return fmt.Errorf("operator: read payment %s: %w", key, err)
+		return err
 	}
 	if p.Resolution == ledger.Review {
 		if err := d.note(ctx, saleID, by, "refund "+key.String(), "in review", "refund due"); err != nil {
@@ -129,6 +127,39 @@ func (d *Desk) RefundReviewed(ctx context.Context, saleID string, key ledger.Pay
 		}
 	}
 	return d.refundReviewed(ctx, key, by)
+}
+
+// payment reads a payment of the sale.
+func (d *Desk) payment(ctx context.Context, saleID string, key ledger.PaymentKey) (ledger.PaymentRecord, error) {
+	p, err := d.Store.Payment(ctx, key)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && p.Sale != saleID {
+		return p, refuse(CodeUnknownItem, nil, "sale %s has no payment %s", saleID, key)
+	}
+	if err != nil {
+		return p, fmt.Errorf("operator: read payment %s: %w", key, err)
+	}
+	return p, nil
+}
+
+// AcceptReviewed decides that a payment in review pays its booking though it
+// differs (protocol.md 2.2.6): the booking is paid. One that can pay its booking
+// no more is CodeNotAcceptable: the money can only go back. Safe to repeat.
+func (d *Desk) AcceptReviewed(ctx context.Context, saleID string, key ledger.PaymentKey, by By) error {
+	p, err := d.payment(ctx, saleID, key)
+	if err != nil {
+		return err
+	}
+	if p.Resolution == ledger.Review {
+		if err := d.note(ctx, saleID, by, "accept "+key.String(), "in review: "+p.Reason, "pays booking "+p.BookingID); err != nil {
+			return err
+		}
+	}
+	err = d.Steps.AcceptReviewed(ctx, key, by.Actor, by.Reason)
+	if errors.Is(err, lifecycle.ErrNotAcceptable) {
+		return refuse(CodeNotAcceptable, nil, "payment %s is %s and can't pay booking %s any more: refund it with holdfast inbox resolve %s %s --refund, if it is in review",
+			key, p.Resolution, p.BookingID, saleID, key).because(err)
+	}
+	return err
 }
 
 func (d *Desk) refundReviewed(ctx context.Context, key ledger.PaymentKey, by By) error {

@@ -1,11 +1,13 @@
 package operator_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
 	"github.com/holdfast/holdfast/operator"
 )
@@ -103,5 +105,33 @@ func TestOpenPaymentsSeesMoneyWithoutABooking(t *testing.T) {
 	b.must(err)
 	if len(money) != 1 || money[0].Payment.Key != k.Key || money[0].Why != "refund under way: late" {
 		t.Errorf("open money %+v", money)
+	}
+}
+
+func TestAcceptedPaymentPaysItsBooking(t *testing.T) {
+	b := newBench(t)
+	k := b.reviewed("c1")
+	for range 2 {
+		b.must(b.AcceptReviewed(b.ctx, spring, k.Key, ann))
+	}
+	if got := b.World.Booking(k.ID); got.State != ledger.Paid || got.Payment != k.Key {
+		t.Errorf("booking %+v", got)
+	}
+	want := []string{"accept " + k.Key.String() + ": in review: amount: got 9999, want 10000 -> pays booking " + k.ID + " (operator:ann, because)"}
+	if diff := cmp.Diff(want, b.springTrail()); diff != "" {
+		t.Errorf("trail (-want +got):\n%s", diff)
+	}
+	refused(t, b.RefundReviewed(b.ctx, spring, k.Key, ann), operator.CodeNotInReview)
+}
+
+func TestPaymentThatCanNotBeAccepted(t *testing.T) {
+	b := newBench(t)
+	k := b.reviewed("c1")
+	refused(t, b.AcceptReviewed(b.ctx, spring, ledger.PaymentKey{Gateway: "page", ID: "none"}, ann), operator.CodeUnknownItem)
+	b.must(b.RefundReviewed(b.ctx, spring, k.Key, ann))
+	err := b.AcceptReviewed(b.ctx, spring, k.Key, ann)
+	refused(t, err, operator.CodeNotAcceptable)
+	if !errors.Is(err, lifecycle.ErrNotAcceptable) || b.World.Booking(k.ID).State == ledger.Paid {
+		t.Errorf("%v, booking %s", err, b.World.Booking(k.ID).State)
 	}
 }

@@ -29,6 +29,7 @@ const (
 	CodeNotPaid        Code = "not_paid"        // a held booking is released, not cancelled
 	CodeInProgress     Code = "in_progress"     // the gateway can't say now
 	CodeNotInReview    Code = "not_in_review"   // there is nothing to refund
+	CodeNotAcceptable  Code = "not_acceptable"  // the payment can't pay its booking any more
 	CodeTooManyChanges Code = "changed_at_once" // other operators were faster each time
 )
 
