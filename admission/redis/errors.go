@@ -32,6 +32,9 @@ func notRun(err error) bool {
 		"TRYAGAIN", "MOVED", "ASK", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM") {
 		return true
 	}
+	if hasPrefix(err, "ERR") && strings.Contains(err.Error(), "Protocol error") {
+		return true // how a server that wants a password answers a long command
+	}
 	var op *net.OpError
 	return errors.Is(err, goredis.ErrPoolTimeout) || errors.As(err, &op) && op.Op == "dial"
 }
