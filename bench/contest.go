@@ -30,7 +30,8 @@ type Result struct {
 	Below   bool      `json:"below,omitempty"`
 	Foreign float64   `json:"foreign_cpu"` // share of the machine that others used
 	Stalls  int64     `json:"stalls,omitempty"`
-	Verdict string    `json:"verdict"`
+	Verdict string    `json:"verdict"` // aim, floor, missed, failed, or - where there is no goal
+	Fault   string    `json:"fault,omitempty"`
 }
 
 // run holds the contest. Which side begins changes from round to round.

@@ -25,10 +25,10 @@ func newReport(rounds int) *Report {
 	return &Report{At: time.Now().UTC().Format(time.RFC3339), CPU: cpuName(), Cores: runtime.NumCPU(), Go: runtime.Version(), Rounds: rounds}
 }
 
-// ok says that no floor was missed and that our own race was fair.
+// ok says that nothing failed, that no floor was missed and that our own race was fair.
 func (r *Report) ok() bool {
 	for _, c := range r.Results {
-		if c.Verdict == "missed" {
+		if c.Verdict == "missed" || c.Verdict == "failed" {
 			return false
 		}
 	}

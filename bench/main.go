@@ -64,8 +64,12 @@ func run(ctx context.Context, out io.Writer, p plan) (ok bool, err error) {
 		}
 		fmt.Fprintf(os.Stderr, "%s ...\n", c.Name)
 		r, err := c.run(ctx, p.rounds, p.rest)
-		if err != nil {
-			return false, err
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err != nil { // the others are still worth knowing
+			fmt.Fprintln(os.Stderr, err)
+			r.Verdict, r.Fault = "failed", err.Error()
 		}
 		report.Results = append(report.Results, r)
 	}

@@ -180,7 +180,7 @@ func (p *postgres) crowd(ctx context.Context, script string, seats, people int, 
 
 func (p *postgres) rate(script string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		return p.crowd(ctx, script, stormSeats, 2_000_000_000, "-c", "256", "-T", "3")
+		return p.crowd(ctx, script, stormSeats, 2_000_000_000, "-c", "256", "-t", "4")
 	}
 }
 
