@@ -95,7 +95,33 @@ func (a *auditor) rest() error {
 	if err := broken(invariant.CheckQuiet(*s)); err != nil {
 		return err
 	}
+	if err := a.sameGates(); err != nil {
+		return err
+	}
 	return a.alarms()
+}
+
+// sameGates holds Redis to the ledger's plan: what operators decided is what is
+// sold, and no cap change is left half done (protocol.md 3.8.5c).
+func (a *auditor) sameGates() error {
+	c, err := a.town.ledger.Control(a.town.ctx, theSale)
+	if err != nil {
+		return err
+	}
+	d := a.town.redis.Dump(theSale)
+	if c.CapIntent != nil {
+		return fmt.Errorf("%w: the cap change %+v is half done", errBroken, *c.CapIntent)
+	}
+	for _, l := range c.Plan.Levels {
+		if d.Levels[l.Name].Cap != l.Cap {
+			return fmt.Errorf("%w: level %s has cap %d in the plan and %d in Redis", errBroken, l.Name, l.Cap, d.Levels[l.Name].Cap)
+		}
+	}
+	if d.TotalCap != c.Plan.TotalCap || d.Open != c.Open || d.RosterVersion != c.RosterVersion || len(d.Roster) != c.RosterSize {
+		return fmt.Errorf("%w: Redis has total %d, open %t, roster %s of %d; the ledger %d, %t, %s of %d", errBroken,
+			d.TotalCap, d.Open, d.RosterVersion, len(d.Roster), c.Plan.TotalCap, c.Open, c.RosterVersion, c.RosterSize)
+	}
+	return nil
 }
 
 // moneyBack: what went back is what the ledger says went back.

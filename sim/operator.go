@@ -21,6 +21,8 @@ type operatorRole struct {
 	desk    *operator.Desk
 	healers *reaper.Reaper
 	busy    atomic.Int32 // rebuilds that are under way or will be
+
+	importing turnstile
 }
 
 func (t *town) bootOperator() (*operatorRole, error) {
@@ -32,9 +34,18 @@ func (t *town) bootOperator() (*operatorRole, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &operatorRole{house: h, healers: healers, desk: &operator.Desk{Store: h.store, Redis: h.redis, Server: h.redis, Queue: h.queue,
+	return &operatorRole{house: h, healers: healers, importing: make(turnstile, 1), desk: &operator.Desk{Store: h.store, Redis: h.redis, Server: h.redis, Queue: h.queue,
 		Steps: h.steps, Status: h.status, Gateways: h.steps.Gateways, Gateway: t.script.gateway, Hasher: t.hasher, Now: h.p.Now, Log: h.p.log}}, nil
 }
+
+// turnstile is a mutex that a synctest bubble can wait on.
+type turnstile chan struct{}
+
+// Lock waits until nobody else is inside.
+func (t turnstile) Lock() { t <- struct{}{} }
+
+// Unlock lets the next one in.
+func (t turnstile) Unlock() { <-t }
 
 // rebuildSoon is an operator who is paged and rebuilds the sale until it works.
 func (o *operatorRole) rebuildSoon(after time.Duration) {
@@ -105,8 +116,16 @@ func operate(t *town, rng *rand.Rand) string {
 		return do("cancel "+id, func(ctx context.Context) error { return o.desk.CancelPaid(ctx, id, by) })
 	}
 	return do("import", func(ctx context.Context) error {
-		_, err := o.desk.ImportRoster(ctx, theSale, t.rosterWithout(pick%len(t.crowd)), operator.ImportOptions{}, nil, by)
-		return err
+		// An import that broke off is only over when the operator repeats it; one at a
+		// time, since two files at once are two rosters.
+		o.importing.Lock()
+		defer o.importing.Unlock()
+		for again := true; again; again = o.p.sleep(20 * time.Second) {
+			if _, err := o.desk.ImportRoster(ctx, theSale, t.rosterWithout(pick%len(t.crowd)), operator.ImportOptions{}, nil, by); err == nil {
+				return nil
+			}
+		}
+		return ctx.Err()
 	})
 }
 
