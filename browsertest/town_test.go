@@ -43,7 +43,7 @@ const (
 )
 
 // sales are made before any test runs, because an ingress looks for new ones
-// every few seconds only. Name: hold and caps of the levels Early and Late.
+// every few seconds only. Name: hold and caps of the levels Early and Late; no caps: a hall with named seats.
 var sales = map[string]struct {
 	hold        time.Duration
 	early, late int
@@ -53,6 +53,7 @@ var sales = map[string]struct {
 	"short": {6 * time.Second, 5, 5}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
 	"look": {10 * time.Minute, 5, 5}, "german": {10 * time.Minute, 5, 5}, "wait": {10 * time.Minute, 5, 5}, "tiny": {10 * time.Minute, 1, 1},
 	"desk": {10 * time.Minute, 40, 10},
+	"hall": {10 * time.Minute, 0, 0}, "race": {10 * time.Minute, 0, 0}, // named seats
 }
 
 // together is how many tests run at once: they wait much more than they work.
@@ -154,6 +155,34 @@ func logFile() io.Writer {
 	return io.Discard
 }
 
+const (
+	saleFile = `sale: %s
+title: Winter examination
+time_zone: Asia/Dhaka
+opens_at: %s
+closes_at: %s
+hold: %s
+max_seats: 4
+price: {amount_minor: 350000, currency: BDT}
+`
+	countedLevels = `levels:
+  - {level: Early, cap: %d}
+  - {level: Late, cap: %d}
+`
+	seatedLevels = `levels:
+  - level: Hall
+    sections:
+      - section: Stalls
+        price: {amount_minor: 90000, currency: BDT}
+        rows:
+          - {row: A, seats: [A1..A6, aisle, A7..A12]}
+          - {row: B, seats: [B1..B6, aisle, B7..B12], accessible: [B1]}
+      - section: Gallery
+        rows:
+          - {row: C, seats: [C1..C8]}
+`
+)
+
 var me = operator.By{Actor: "operator:tests", Reason: "browser tests"}
 
 func openSales(ctx context.Context) error {
@@ -162,18 +191,12 @@ func openSales(ctx context.Context) error {
 		return err
 	}
 	for id, s := range sales {
+		levels := fmt.Sprintf(countedLevels, s.early, s.late)
+		if s.early == 0 {
+			levels = seatedLevels
+		}
 		now := time.Now().UTC()
-		plan, err := salefile.Parse(strings.NewReader(fmt.Sprintf(`sale: %s
-title: Winter examination
-time_zone: Asia/Dhaka
-opens_at: %s
-closes_at: %s
-hold: %s
-price: {amount_minor: 350000, currency: BDT}
-levels:
-  - {level: Early, cap: %d}
-  - {level: Late, cap: %d}
-`, id, now.Add(-time.Minute).Format(time.RFC3339), now.Add(48*time.Hour).Format(time.RFC3339), s.hold, s.early, s.late)))
+		plan, err := salefile.Parse(strings.NewReader(fmt.Sprintf(saleFile, id, now.Add(-time.Minute).Format(time.RFC3339), now.Add(48*time.Hour).Format(time.RFC3339), s.hold) + levels))
 		if err != nil {
 			return err
 		}
@@ -185,7 +208,7 @@ levels:
 		if err != nil {
 			return err
 		}
-		if _, err := town.desk.ImportRoster(ctx, id, rows, operator.ImportOptions{}, nil, me); err != nil {
+		if _, err := town.desk.ImportRoster(ctx, id, func() (iter.Seq2[sale.Row, error], error) { return rows(plan.LevelNames()) }, operator.ImportOptions{}, nil, me); err != nil {
 			return err
 		}
 		if err := town.desk.Open(ctx, id, me); err != nil {
@@ -201,12 +224,12 @@ levels:
 }
 
 // rows are the candidates; everybody may book both levels.
-func rows() (iter.Seq2[sale.Row, error], error) {
+func rows(levels []string) (iter.Seq2[sale.Row, error], error) {
 	return func(yield func(sale.Row, error) bool) {
 		for i := range size {
 			row := town.people.Row(i)
 			row.Levels = nil
-			if i == size-1 { // but the last
+			if i == size-1 && levels[0] == "Early" { // but the last
 				row.Levels = []string{"Late"}
 			}
 			if !yield(row, nil) {

@@ -21,7 +21,10 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{"asset": asset
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-type level struct{ Name, Price string }
+type level struct {
+	Name, Price string
+	Seated      bool // chosen by name
+}
 
 type salePage struct {
 	Sale, Title   string
@@ -32,6 +35,7 @@ type salePage struct {
 	HoldMS        int64
 	Levels        []level
 	MaxSeats      int
+	Seated        bool // some level has named seats
 }
 
 // saleAge is how long browsers and edges may keep a booking page. It has nothing
@@ -51,10 +55,9 @@ func ShowSale(w http.ResponseWriter, s sale.Sale) error {
 		OpensMS: s.OpensAt.UnixMilli(), ClosesMS: s.ClosesAt.UnixMilli(),
 		Zone: loc.String(), HoldMS: s.Hold.Milliseconds(), MaxSeats: s.MaxSeats}
 	for _, l := range s.Levels {
-		if l.Kind == sale.KindSeated {
-			continue // chosen on a map, not by number
-		}
-		p.Levels = append(p.Levels, level{l.Name, price(s.PriceOf(l.Name))})
+		seated := l.Kind == sale.KindSeated
+		p.Seated = p.Seated || seated
+		p.Levels = append(p.Levels, level{l.Name, price(s.PriceOf(l.Name)), seated})
 	}
 	return show(w, "sale.html", saleAge, p)
 }

@@ -74,7 +74,7 @@
     for (const l of doc.levels) {
       const option = [...level.options].find((o) => o.value === l.level);
       if (!option) continue;
-      option.textContent = option.value + " – " + option.dataset.price + (l.state === "full" ? " – " + t("full") : "");
+      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state === "full" ? " – " + t("full") : "");
     }
     const none = doc.levels.length > 0 && doc.levels.every((l) => l.state === "full");
     if (full && !none) say(t("seats_back", { levels: free().join(", ") }), ...choices());
@@ -83,7 +83,7 @@
   };
 
   const free = () => (status ? status.levels.filter((l) => l.state !== "full" && [...level.options].some((o) => o.value === l.level)).map((l) => l.level) : []);
-  const choices = () => free().map((name) => holdfast.button(t("choose", { level: name }), () => { level.value = name; say(""); book.focus(); }));
+  const choices = () => free().map((name) => holdfast.button(t("choose", { level: name }), () => { level.value = name; showLevel(); say(""); book.focus(); }));
 
   // sayFull: unpaid holds come back, and the last of those that exist now does
   // so within one hold.
@@ -109,8 +109,19 @@
     at(name).focus();
   };
 
+  // A level with named seats has its chooser in place of a number.
+  const seats = at("seatbox") && holdfast.seats(sale, Number(document.body.dataset.most), say);
+  const showLevel = () => {
+    if (!seats) return;
+    const seated = level.selectedOptions[0]?.dataset.seated === "true";
+    if (at("counted")) at("counted").hidden = seated;
+    seats.show(seated ? level.value : "");
+  };
+  level.addEventListener("change", showLevel);
+
   const refused = (p) => {
     say("");
+    if (p.code === "seat_taken" && seats) return seats.lost(p.taken || [p.seat], p.nearby);
     if (wrong[p.code]) return blame(wrong[p.code], t(p.code));
     if (p.code === "level_full" || p.code === "sold_out") { sayFull(p.code); return poll(); }
     if (p.code === "closed") { say(t(p.opens_at && Date.parse(p.opens_at) > holdfast.clock.now() ? "closed_yet" : "closed")); return poll(); }
@@ -130,7 +141,7 @@
   });
 
   const attempts = holdfast.attempts(sale, {
-    running(on) { busy = on; form.classList.toggle("busy", on); if (on) say(t("sending")); tick(); },
+    running(on) { busy = on; seats?.freeze(on); form.classList.toggle("busy", on); if (on) say(t("sending")); tick(); },
     waiting(r, n, seconds) {
       const why = !r ? "why_network" : r.doc.code === "in_progress" ? "why_progress" : r.status === 429 ? "why_limited" : "why_busy";
       if (notice.dataset.try !== why + n) {
@@ -153,16 +164,21 @@
     clear();
     const wish = Object.fromEntries(new FormData(form));
     if (wish.seats) wish.seats = Number(wish.seats);
+    if (seats && seats.active) {
+      wish.seats = seats.chosen;
+      if (!wish.seats.length) return say(t("chosen_none"));
+    }
     attempts.start(wish);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
   addEventListener("pageshow", (e) => { if (e.persisted) poll(); });
 
   showTimes();
+  showLevel();
   tick();
   setInterval(tick, 250);
   poll();
   const known = attempts.resume();
-  for (const [name, value] of Object.entries(attempts.wish() || {})) if (form.elements[name] && name !== "website") form.elements[name].value = value;
+  for (const [name, value] of Object.entries(attempts.wish() || {})) if (form.elements[name] && name !== "website" && !Array.isArray(value)) form.elements[name].value = value;
   if (known) view.watch(known);
 })();
