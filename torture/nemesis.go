@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/localstack/redisproc"
+)
+
+// blow is one thing that was done to the town, from its start until the town was
+// whole again.
+type blow struct {
+	Name     string        `json:"name"`
+	At       time.Duration `json:"at"`
+	Over     time.Duration `json:"over"`
+	Failover bool          `json:"failover"`
+	Crash    bool          `json:"crash"`
+}
+
+// nemesis breaks one thing after the other and heals each, so that every run
+// with the same seed has the same blows in the same order.
+type nemesis struct {
+	town  *town
+	rng   *rand.Rand
+	blows []blow
+}
+
+type attack struct {
+	name            string
+	failover, crash bool
+	strike          func(*nemesis, context.Context) error
+}
+
+var attacks = []attack{
+	{"kill -9 primary", true, false, (*nemesis).killPrimary},
+	{"kill -9 process", false, true, (*nemesis).killProcess},
+	{"SCRIPT FLUSH", false, false, (*nemesis).flushScripts},
+	{"replica gone", false, false, (*nemesis).killReplica},
+	{"SIGSTOP process", false, false, (*nemesis).pauseProcess},
+	{"memory limit", false, false, (*nemesis).fillMemory},
+	{"SIGSTOP primary", true, false, (*nemesis).freezePrimary},
+	{"AWS storm", false, false, (*nemesis).stormAWS},
+	{"kill -9 all processes", false, true, (*nemesis).killAll},
+}
+
+// run strikes until ctx ends; a blow that has begun is healed all the same.
+// Each attack comes once before any comes again.
+func (n *nemesis) run(ctx context.Context) error {
+	var left []attack
+	for n.pause(ctx, time.Second) {
+		if len(left) == 0 {
+			left = append(left, attacks...)
+			n.rng.Shuffle(len(left)-1, func(i, j int) { left[i+1], left[j+1] = left[j+1], left[i+1] })
+		}
+		a := left[0]
+		left = left[1:]
+		if err := n.hit(context.WithoutCancel(ctx), a); err != nil {
+			return fmt.Errorf("torture: %s: %w", a.name, err)
+		}
+	}
+	return nil
+}
+
+func (n *nemesis) hit(ctx context.Context, a attack) error {
+	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
+	defer cancel()
+	b := blow{Name: a.name, At: n.town.balancer.since(), Failover: a.failover, Crash: a.crash}
+	err := a.strike(n, ctx)
+	b.Over = n.town.balancer.since()
+	n.blows = append(n.blows, b)
+	return err
+}
+
+// pause lets time pass; false means that ctx ended.
+func (n *nemesis) pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// servers says who is primary, by Sentinel, and who is not.
+func (n *nemesis) servers(ctx context.Context) (primary, other *redisproc.Server, err error) {
+	pair := n.town.cloud.Redis
+	for _, addr := range n.town.sentinels.Addrs() {
+		c := goredis.NewSentinelClient(&goredis.Options{Addr: addr})
+		var at []string
+		at, err = c.GetMasterAddrByName(ctx, redisproc.SentinelName).Result()
+		_ = c.Close()
+		if err == nil && net.JoinHostPort(at[0], at[1]) == pair.Primary.Addr() {
+			return pair.Primary, pair.Replica, nil
+		}
+		if err == nil {
+			return pair.Replica, pair.Primary, nil
+		}
+	}
+	return nil, nil, err
+}
+
+// succeeded waits until Sentinel has made the other one primary.
+func (n *nemesis) succeeded(ctx context.Context, old *redisproc.Server) (now *redisproc.Server, err error) {
+	err = await(ctx, func() bool {
+		var failed error
+		now, _, failed = n.servers(ctx)
+		return failed == nil && now != old && n.isPrimary(ctx, now)
+	})
+	return now, err
+}
+
+// isPrimary asks whether a server says of itself that it is a primary.
+func (n *nemesis) isPrimary(ctx context.Context, s *redisproc.Server) bool {
+	c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), PoolSize: 1, MaxRetries: -1})
+	defer c.Close()
+	role, err := c.Do(ctx, "role").Slice()
+	return err == nil && len(role) > 0 && role[0] == "master"
+}
+
+func (n *nemesis) tell(ctx context.Context, s *redisproc.Server, args ...any) error {
+	c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), PoolSize: 1})
+	defer c.Close()
+	if err := c.Do(ctx, args...).Err(); err != nil {
+		return fmt.Errorf("%v: %w", args, err)
+	}
+	return nil
+}
+
+// follow makes old the replica of the primary and waits until it counts.
+func (n *nemesis) follow(ctx context.Context, old, primary *redisproc.Server) error {
+	if err := n.tell(ctx, old, "replicaof", "127.0.0.1", strconv.Itoa(primary.Port())); err != nil {
+		return err
+	}
+	return redisproc.AwaitReplicas(ctx, primary.Addr(), 1)
+}
+
+func (n *nemesis) killPrimary(ctx context.Context) error {
+	old, _, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	if err := old.Kill(); err != nil {
+		return err
+	}
+	primary, err := n.succeeded(ctx, old)
+	if err != nil {
+		return err
+	}
+	// Only now: a primary that restarts before it is deposed would bring back
+	// what its file has, and its replica would follow it there.
+	if err := old.Restart(ctx); err != nil {
+		return err
+	}
+	return n.follow(ctx, old, primary)
+}
+
+func (n *nemesis) freezePrimary(ctx context.Context) error {
+	old, _, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	if err := old.Pause(); err != nil {
+		return err
+	}
+	primary, err := n.succeeded(ctx, old)
+	if err != nil {
+		return errors.Join(err, old.Resume())
+	}
+	if err := old.Resume(); err != nil {
+		return err
+	}
+	n.pause(ctx, 300*time.Millisecond) // a zombie among those who still know it
+	return n.follow(ctx, old, primary)
+}
+
+func (n *nemesis) killReplica(ctx context.Context) error {
+	primary, other, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	if err := other.Kill(); err != nil {
+		return err
+	}
+	n.pause(ctx, 1500*time.Millisecond)
+	if err := other.Restart(ctx); err != nil {
+		return err
+	}
+	return n.follow(ctx, other, primary)
+}
+
+func (n *nemesis) flushScripts(ctx context.Context) error {
+	primary, _, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	return n.tell(ctx, primary, "script", "flush")
+}
+
+func (n *nemesis) fillMemory(ctx context.Context) error {
+	primary, _, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.tell(ctx, primary, "config", "set", "maxmemory", "1mb"); err != nil {
+		return err
+	}
+	n.pause(ctx, time.Second)
+	return n.tell(ctx, primary, "config", "set", "maxmemory", "0")
+}
+
+func (n *nemesis) stormAWS(ctx context.Context) error {
+	n.town.weather.set(storm)
+	n.pause(ctx, 2*time.Second)
+	n.town.weather.set(rough)
+	return nil
+}
+
+func (n *nemesis) killProcess(ctx context.Context) error {
+	return n.killAndAwait(ctx, victims[n.rng.IntN(len(victims))])
+}
+
+func (n *nemesis) killAll(ctx context.Context) error { return n.killAndAwait(ctx, victims...) }
+
+// killAndAwait kills processes the hard way and waits until they are ready
+// again.
+func (n *nemesis) killAndAwait(ctx context.Context, names ...string) error {
+	old := map[string]int{}
+	for _, name := range names {
+		if pid := n.town.keeper.Pid(name); pid != 0 {
+			old[name] = pid
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return err
+			}
+		}
+	}
+	for _, name := range names {
+		if err := await(ctx, func() bool { pid := n.town.keeper.Pid(name); return pid != 0 && pid != old[name] }); err != nil {
+			return fmt.Errorf("%s was not started again: %w", name, err)
+		}
+		if err := n.town.ready(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *nemesis) pauseProcess(ctx context.Context) error {
+	pid := n.town.keeper.Pid(victims[n.rng.IntN(len(victims))])
+	if pid == 0 {
+		return nil // it is being restarted: that is a blow of its own
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return ignoreGone(err)
+	}
+	n.pause(ctx, 1500*time.Millisecond)
+	return ignoreGone(syscall.Kill(pid, syscall.SIGCONT))
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}

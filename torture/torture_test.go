@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/cli"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/load"
+)
+
+// TestMain lets the test binary stand in for the program: the town's processes
+// are this very program, run as commands of the CLI.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "holdfast" {
+		os.Exit(cli.Main(os.Args[2:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+	}
+	goredis.SetLogger(mute{})
+	os.Exit(m.Run())
+}
+
+// TestTorture is the torture, small: twenty seconds of blows, then the verdict.
+// And the verdict is shown to be able to fail: a sold seat is given away behind
+// the ledger's back.
+func TestTorture(t *testing.T) {
+	p := plan{duration: 20 * time.Second, rate: 25, seed: 1, report: t.TempDir(), then: giveAway(t)}
+	r, err := torture(t.Context(), p, &logWriter{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Failovers == 0 || len(r.Blows) < 3 {
+		t.Errorf("%d blows with %d failovers: nothing was tortured", len(r.Blows), r.Failovers)
+	}
+	for _, kind := range []string{"throttle", "lose-answer", "slow"} {
+		if r.Faults[kind] == 0 {
+			t.Errorf("no call to queue or table had the fault %q", kind)
+		}
+	}
+	wellFormed(t, filepath.Join(p.report, "timeline.svg"))
+}
+
+func giveAway(t *testing.T) func(context.Context, *watch, report) error {
+	return func(ctx context.Context, w *watch, r report) error {
+		reaper := w.town.keeper.Pid("reap-1") // it would heal what the audit has to see
+		if err := syscall.Kill(reaper, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		defer func() { _ = syscall.Kill(reaper, syscall.SIGCONT) }() // it ends with the town
+		var sold ledger.Booking
+		err := w.house.Store.Scan(ctx, saleID, ledger.Visitor{Booking: func(b ledger.Booking) error {
+			if b.State == ledger.Paid {
+				sold = b
+			}
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+		undo := admission.Undo{Sale: saleID, BookingID: sold.ID, Candidate: sold.Candidate, Level: sold.Level, Mode: admission.UndoRelease}
+		if a, err := w.house.Redis.Undo(ctx, undo); err != nil || a.Outcome != admission.Undone {
+			return fmt.Errorf("the sold seat of %s was not given away: %v, %w", sold.ID, a.Outcome, err)
+		}
+		checks, audit, err := w.judge(ctx, r.Result)
+		if err != nil {
+			return err
+		}
+		if load.Passed(checks) || len(audit.Violations) == 0 {
+			t.Errorf("a sold seat was given away and the verdict is %+v", checks)
+		}
+		return nil
+	}
+}
+
+func wellFormed(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for d := xml.NewDecoder(f); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type logWriter struct{ t *testing.T }
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.t.Log(strings.TrimRight(string(p), "\n"))
+	return len(p), nil
+}
