@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger/dynamo"
 )
@@ -184,4 +185,94 @@ func keyed(schema any, hash, sort string) bool {
 func oneElement(list any, want string) bool {
 	l, ok := list.([]any)
 	return ok && len(l) == 1 && l[0] == want
+}
+
+// TestTemplateRolesAreNarrow: no action is a wildcard, and no resource is but
+// where AWS knows no other form.
+func TestTemplateRolesAreNarrow(t *testing.T) {
+	roles := 0
+	for id, r := range readTemplate(t).Resources {
+		if r.Type != "AWS::IAM::Role" {
+			continue
+		}
+		roles++
+		for _, p := range r.Properties["Policies"].([]any) {
+			for _, s := range p.(map[string]any)["PolicyDocument"].(map[string]any)["Statement"].([]any) {
+				checkStatement(t, id, s.(map[string]any))
+			}
+		}
+	}
+	if roles < 10 {
+		t.Fatalf("only %d roles found", roles)
+	}
+}
+
+func checkStatement(t *testing.T, role string, s map[string]any) {
+	t.Helper()
+	free := true // every action is one that takes no resource
+	for _, a := range each(s["Action"]) {
+		action := a.(string)
+		if strings.Contains(action, "*") {
+			t.Errorf("%s may do %s", role, action)
+		}
+		if role == "AuditFunctionRole" && regexp.MustCompile(`^(dynamodb:(Put|Update|Delete|BatchWrite)|sqs:(Send|Receive|Delete))`).MatchString(action) {
+			t.Errorf("the audit may %s; it only reads", action)
+		}
+		free = free && (action == "ecr:GetAuthorizationToken" || strings.HasPrefix(action, "ec2:"))
+	}
+	for _, r := range each(s["Resource"]) {
+		if r == "*" && !free {
+			t.Errorf("%s may do %v on everything", role, s["Action"])
+		}
+	}
+}
+
+// each is a policy's member, which is one or a list.
+func each(v any) []any {
+	if list, ok := v.([]any); ok {
+		return list
+	}
+	return []any{v}
+}
+
+// TestTemplateConfiguresEveryProcess: with the variables that the stack sets,
+// and only those, the configuration has no fault. Values that AWS fills in are
+// stood in for.
+func TestTemplateConfiguresEveryProcess(t *testing.T) {
+	d := readTemplate(t)
+	standIns := map[string]string{
+		"HOLDFAST_SECRET": strings.Repeat("5c", 32), "HOLDFAST_OPERATOR_TOKEN": strings.Repeat("t", 48), "HOLDFAST_REDIS_PASSWORD": "secret",
+		"HOLDFAST_REDIS_ADDRS": "redis.example:6379", "HOLDFAST_PUBLIC_URL": "https://sale.example", "HOLDFAST_GATEWAY": "page", "HOLDFAST_SANDBOX_URL": "", "HOLDFAST_TABLE": "holdfast",
+	}
+	for _, durable := range []bool{true, false} {
+		for _, id := range []string{"WorkerFunction", "SweepFunction", "DiffFunction", "AuditFunction"} {
+			env := map[string]string{}
+			for name, v := range d.props(t, id, "AWS::Lambda::Function")["Environment"].(map[string]any)["Variables"].(map[string]any) {
+				env[name] = resolve(v, durable, standIns[name])
+			}
+			c, err := config.Load(func(name string) string { return env[name] })
+			if err != nil {
+				t.Errorf("%s, durable %v: %v", id, durable, err)
+			}
+			if !c.Redis.TLS || c.Redis.Password == "" || len(c.TrustedProxies) != 1 || (c.Redis.Replicas == 0) != durable {
+				t.Errorf("%s, durable %v: %+v, trusted %v", id, durable, c.Redis, c.TrustedProxies)
+			}
+		}
+	}
+}
+
+// resolve is a value of the template: itself, a branch of the condition on
+// durability, or what stands in for what only AWS knows.
+func resolve(v any, durable bool, standIn string) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	if branch, ok := v.(map[string]any)["Fn::If"].([]any); ok && branch[0] == "Durable" {
+		chosen := branch[2]
+		if durable {
+			chosen = branch[1]
+		}
+		return resolve(chosen, durable, standIn)
+	}
+	return standIn
 }
