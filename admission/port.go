@@ -228,7 +228,8 @@ type Status struct {
 	Gen, Version      int64
 	Open              bool
 	OpensAt, ClosesAt time.Time
-	Now               time.Time // Redis TIME
+	Hold              time.Duration // of bookings that are admitted now
+	Now               time.Time     // Redis TIME
 	TotalCap, Used    int
 	RosterVersion     string
 	RosterSize        int
@@ -283,6 +284,10 @@ type Loader interface {
 	// status version, wait for the replicas and answer StaleGen as an error.
 	SetOpen(ctx context.Context, sale string, gen int64, open bool) (version int64, err error)
 	SetTimes(ctx context.Context, sale string, gen int64, opensAt, closesAt time.Time) (version int64, err error)
+	// SetHold changes how long bookings are held that are admitted from now on;
+	// those that are admitted keep what they were promised. It waits for the
+	// replicas and answers ErrStaleGen; nobody outside sees it, so it has no version.
+	SetHold(ctx context.Context, sale string, gen int64, hold time.Duration) error
 }
 
 // Health is what a Redis deployment says about itself.

@@ -28,8 +28,8 @@ func (c Change) String() string { return fmt.Sprintf("%s: %s -> %s", c.Path, c.B
 
 // Apply makes the sale what the plan says. A new one is written to the ledger,
 // then installed in Redis, closed. Of an existing one only what differs is
-// changed: texts, times, prices and ages at once, for new bookings; caps as
-// SetCap does it. Levels, kinds, seats and the hold can change only while the
+// changed: texts, times, the hold, prices and ages at once, for new bookings;
+// caps as SetCap does it. Levels, kinds and seats can change only while the
 // sale is closed and nobody has ever booked, because they need a new
 // generation. What would take something from somebody is a *RefusedError that
 // names every reason, and then nothing was changed.

@@ -121,14 +121,14 @@ func TestApplyChangesWhatIsSafeWhileItSells(t *testing.T) {
 	plan.Title, plan.ClosesAt, plan.MaxSeats = "Another title", plan.ClosesAt.Add(time.Hour), 3
 	plan.Levels[0].Cap, plan.Levels[0].Price = 6, &sale.Money{AmountMinor: 1, Currency: "BDT"}
 	plan.Levels[1].Cap, plan.TotalCap = 1205, 1211
-	plan.Ages.ReleaseGrace = 2 * time.Minute
+	plan.Ages.ReleaseGrace, plan.Hold = 2*time.Minute, 9*time.Minute
 	r, err := b.Apply(b.ctx, plan, ann)
 	b.must(err)
 	var paths []string
 	for _, c := range r.Changes {
 		paths = append(paths, c.Path)
 	}
-	want := []string{"title", "closes_at", "max_seats", "total_cap", "ages.release_grace", "levels[N1].cap", "levels[N1].price", "levels[N2].cap"}
+	want := []string{"title", "closes_at", "hold", "max_seats", "total_cap", "ages.release_grace", "levels[N1].cap", "levels[N1].price", "levels[N2].cap"}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -145,12 +145,19 @@ func TestApplyChangesWhatIsSafeWhileItSells(t *testing.T) {
 	if b.public[exam] == 0 {
 		t.Error("the public was not told")
 	}
+	b.book("N1", 9, 1)
+	for id, hold := range map[string]time.Duration{"X1": 10 * time.Minute, "X9": 9 * time.Minute} {
+		rec, err := b.World.Redis.Record(b.ctx, exam, id)
+		if b.must(err); rec.HoldUntil.Sub(rec.AdmittedAt) != hold {
+			t.Errorf("booking %s is held for %v, want %v", id, rec.HoldUntil.Sub(rec.AdmittedAt), hold)
+		}
+	}
 }
 
 func TestApplyChangesCrashedAtEveryStep(t *testing.T) {
 	change := func(b *bench) error {
 		plan := b.plan()
-		plan.Title, plan.OpensAt = "Another title", plan.OpensAt.Add(-time.Minute)
+		plan.Title, plan.OpensAt, plan.Hold = "Another title", plan.OpensAt.Add(-time.Minute), 9*time.Minute
 		plan.Levels[0].Cap, plan.Levels[1].Cap, plan.TotalCap = 7, 9, 14
 		return b.apply(plan)
 	}
@@ -170,7 +177,6 @@ func TestApplyRefusesWhatWouldTakeFromSomebody(t *testing.T) {
 		"a level removed":         {func(s *sale.Sale) { s.Levels, s.TotalCap = s.Levels[:1], 10 }, operator.CodeUnsafeChange, []string{"levels[N2]", "2 of its seats are held or sold", "set its cap to 2"}},
 		"a level added":           {func(s *sale.Sale) { s.Levels = append(s.Levels, sale.Level{Name: "N3", Cap: 1, Kind: "c"}) }, operator.CodeUnsafeChange, []string{"levels[N3]", "while the sale is closed"}},
 		"another kind":            {func(s *sale.Sale) { seated(&s.Levels[1]) }, operator.CodeUnsafeChange, []string{"kind: counted -> seated"}},
-		"another hold":            {func(s *sale.Sale) { s.Hold = 9 * time.Minute }, operator.CodeUnsafeChange, []string{"hold: 10m0s -> 9m0s"}},
 		"caps below what is used": {func(s *sale.Sale) { s.Levels[0].Cap, s.Levels[1].Cap, s.TotalCap = 3, 1, 4 }, operator.CodeBelowUsed, []string{"level N1: 4 seats", "level N2: 2 seats", "the sale: 6 seats"}},
 	} {
 		t.Run(name, func(t *testing.T) {

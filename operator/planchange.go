@@ -110,8 +110,8 @@ func refuseCuts(plan sale.Sale, live admission.Status) error {
 	return nil
 }
 
-// changeTexts writes everything but the caps: the ledger first, then the times
-// where Redis has others.
+// changeTexts writes everything but the caps: the ledger first, then hold and
+// times where Redis has others.
 func (d *Desk) changeTexts(ctx context.Context, c ledger.Control, plan sale.Sale, live admission.Status, by By) error {
 	_, err := d.updateControl(ctx, c.Sale, func(now *ledger.Control) error {
 		if now.Gen != c.Gen {
@@ -120,8 +120,16 @@ func (d *Desk) changeTexts(ctx context.Context, c ledger.Control, plan sale.Sale
 		now.Plan = withCapsOf(plan, now.Plan)
 		return nil
 	})
-	if err != nil || live.OpensAt.Equal(plan.OpensAt) && live.ClosesAt.Equal(plan.ClosesAt) {
+	if err != nil {
 		return err
+	}
+	if live.Hold != plan.Hold {
+		if err := acknowledged(ctx, func() error { return d.Redis.SetHold(ctx, c.Sale, c.Gen, plan.Hold) }); err != nil {
+			return fmt.Errorf("operator: change the hold of sale %s: %w", c.Sale, err)
+		}
+	}
+	if live.OpensAt.Equal(plan.OpensAt) && live.ClosesAt.Equal(plan.ClosesAt) {
+		return nil
 	}
 	return d.moveTimes(ctx, c, plan)
 }

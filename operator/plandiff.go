@@ -60,8 +60,6 @@ func structural(old, now sale.Sale) []Change {
 	for _, c := range diffPlans(old, now) {
 		name, isLevel := levelOf(c.Path)
 		switch {
-		case c.Path == "hold":
-			deep = append(deep, c)
 		case !isLevel:
 		case c.Path == "levels["+name+"]", c.Path == "levels["+name+"].kind", c.Path == "levels["+name+"].seats":
 			deep = append(deep, c)

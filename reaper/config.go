@@ -28,6 +28,7 @@ func (d *diff) config(ctx context.Context) {
 		d.Steps.Notify(c.Sale, v)
 		return err
 	})
+	d.standing(ctx, KindHold, d.status.Hold != plan.Hold, func() error { return d.Redis.SetHold(ctx, c.Sale, c.Gen, plan.Hold) })
 	d.standing(ctx, KindOpen, d.status.Open != c.Open, func() error {
 		v, err := d.Redis.SetOpen(ctx, c.Sale, c.Gen, c.Open)
 		d.Steps.Notify(c.Sale, v)

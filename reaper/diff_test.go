@@ -188,6 +188,7 @@ func TestDiffRepairsSwitchesThatStand(t *testing.T) {
 	for name, change := range map[reaper.Kind]func(*ledger.Control){
 		reaper.KindOpen:   func(c *ledger.Control) { c.Open = false },
 		reaper.KindTimes:  func(c *ledger.Control) { c.Plan.ClosesAt = c.Plan.ClosesAt.Add(-time.Hour) },
+		reaper.KindHold:   func(c *ledger.Control) { c.Plan.Hold -= time.Minute },
 		reaper.KindRoster: func(c *ledger.Control) { c.RosterVersion = "r2" },
 	} {
 		t.Run(string(name), func(t *testing.T) {

@@ -28,6 +28,7 @@ const (
 	KindIntent   Kind = "cap_intent"      // a cap change left open: finished
 	KindCap      Kind = "cap"             // cfg has another cap than the plan: repeated
 	KindTimes    Kind = "times"           // cfg has other times
+	KindHold     Kind = "hold"            // cfg holds new bookings for another time
 	KindOpen     Kind = "open"            // cfg is open and the control item is not, or the reverse
 	KindRoster   Kind = "roster"          // cfg has another roster version, or Redis other rows
 	KindCounts   Kind = "conservation"    // used + free is not the cap

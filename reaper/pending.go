@@ -108,7 +108,8 @@ func (p *sweep) look(ctx context.Context, t *score, e admission.Pending, attache
 // the booking over (S10) gets its time, as long as that can't go on for ever.
 func (p *sweep) due(r admission.Record, e admission.Pending) bool {
 	if r.PaymentID != "" {
-		return e.Age > p.ages.AttachedMax
+		// Its own hold may be longer than the plan's is now.
+		return e.Age > max(p.ages.AttachedMax, r.HoldUntil.Sub(r.AdmittedAt))
 	}
 	driving := p.now.Sub(r.DriverAt) <= p.ages.RequestMax
 	return e.Age > p.ages.UnattachedMax && (!driving || e.Age > p.ages.AttachedMax)

@@ -164,6 +164,10 @@ func (r redis) SetTimes(ctx context.Context, sale string, gen int64, opensAt, cl
 	return call(ctx, r.p, "redis.SetTimes", "", func(ctx context.Context) (int64, error) { return r.in.SetTimes(ctx, sale, gen, opensAt, closesAt) })
 }
 
+func (r redis) SetHold(ctx context.Context, sale string, gen int64, hold time.Duration) error {
+	return act(ctx, r.p, "redis.SetHold", hold.String(), func(ctx context.Context) error { return r.in.SetHold(ctx, sale, gen, hold) })
+}
+
 func (r redis) AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error) {
 	return call(ctx, r.p, "redis.AcquireExecute", paymentID, func(ctx context.Context) (bool, error) {
 		return r.in.AcquireExecute(ctx, sale, paymentID, bookingID, ttl)

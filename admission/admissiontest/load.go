@@ -122,6 +122,12 @@ func (r *Redis) SetTimes(ctx context.Context, saleID string, gen int64, opensAt,
 	})
 }
 
+// SetHold implements admission.Loader.
+func (r *Redis) SetHold(ctx context.Context, saleID string, gen int64, hold time.Duration) error {
+	_, err := r.control(ctx, "SetHold", saleID, gen, func(c *config) { c.holdMS = hold.Milliseconds() })
+	return err
+}
+
 func (r *Redis) control(ctx context.Context, op, saleID string, gen int64, change func(*config)) (version int64, err error) {
 	err = r.do(ctx, op, func(f Fault) error {
 		if have := r.state.sale(saleID).cfg.gen; have == 0 || have != gen {

@@ -120,7 +120,7 @@ func (r *Redis) Status(ctx context.Context, sale string, levels []string) (st ad
 			return admission.ErrNotFound
 		}
 		st = admission.Status{Sale: sale, Gen: s.cfg.gen, Version: s.cfg.ver, Open: s.cfg.open, OpensAt: fromMS(s.cfg.opensMS),
-			ClosesAt: fromMS(s.cfg.closes), Now: fromMS(ms), TotalCap: s.cfg.cap, Used: s.total, RosterVersion: s.cfg.roster,
+			ClosesAt: fromMS(s.cfg.closes), Hold: time.Duration(s.cfg.holdMS) * time.Millisecond, Now: fromMS(ms), TotalCap: s.cfg.cap, Used: s.total, RosterVersion: s.cfg.roster,
 			RosterSize: len(s.roster), Bookings: len(s.bk), Pending: len(s.pending)}
 		for _, l := range levels {
 			c := s.cfg.levels[l]

@@ -195,13 +195,17 @@ func TestControlKeepsTheGeneration(t *testing.T) {
 	if err := b.store.SetRosterVersion(b.ctx(), b.sale, gen, "v2"); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.store.SetHold(b.ctx(), b.sale, gen, 7*time.Minute); err != nil {
+		t.Fatal(err)
+	}
 	st, _ := b.store.Status(b.ctx(), b.sale, nil)
-	if st.Open || !st.OpensAt.Equal(opens) || st.RosterVersion != "v2" || st.Version != v2 {
+	if st.Open || !st.OpensAt.Equal(opens) || st.Hold != 7*time.Minute || st.RosterVersion != "v2" || st.Version != v2 {
 		t.Errorf("%+v", st)
 	}
 	for name, call := range map[string]func() error{
 		"open":   func() error { _, err := b.store.SetOpen(b.ctx(), b.sale, gen-1, true); return err },
 		"times":  func() error { _, err := b.store.SetTimes(b.ctx(), b.sale, gen-1, opens, opens.Add(1)); return err },
+		"hold":   func() error { return b.store.SetHold(b.ctx(), b.sale, gen-1, time.Hour) },
 		"roster": func() error { return b.store.SetRosterVersion(b.ctx(), b.sale, gen-1, "v3") },
 	} {
 		if err := call(); !errors.Is(err, admission.ErrStaleGen) {
@@ -210,6 +214,9 @@ func TestControlKeepsTheGeneration(t *testing.T) {
 	}
 	if _, err := b.store.SetTimes(b.ctx(), b.sale, gen, opens, opens); !errors.Is(err, admission.ErrInvalid) {
 		t.Errorf("a sale that closes as it opens: %v", err)
+	}
+	if err := b.store.SetHold(b.ctx(), b.sale, gen, 0); !errors.Is(err, admission.ErrInvalid) {
+		t.Errorf("no hold at all: %v", err)
 	}
 }
 

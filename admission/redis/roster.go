@@ -122,6 +122,15 @@ func (s *Store) SetTimes(ctx context.Context, sale string, gen int64, opensAt, c
 	return s.control(ctx, sale, gen, true, "opens_ms", millis(opensAt), "closes_ms", millis(closesAt))
 }
 
+// SetHold changes the hold of bookings to come and waits for the replicas.
+func (s *Store) SetHold(ctx context.Context, sale string, gen int64, hold time.Duration) error {
+	if hold < time.Millisecond {
+		return fmt.Errorf("%w: hold %v", admission.ErrInvalid, hold)
+	}
+	_, err := s.control(ctx, sale, gen, false, "hold_ms", hold.Milliseconds())
+	return err
+}
+
 func (s *Store) control(ctx context.Context, sale string, gen int64, public bool, fields ...any) (int64, error) {
 	if !word(sale, maxName) {
 		return 0, fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)

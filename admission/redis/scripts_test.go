@@ -297,7 +297,7 @@ func TestStatusIsOneReading(t *testing.T) {
 		t.Errorf("times %+v", st)
 	}
 	st.Now, st.OpensAt, st.ClosesAt = time.Time{}, time.Time{}, time.Time{}
-	want := admission.Status{Sale: b.sale, Gen: gen, Version: 1, Open: true, TotalCap: 9, Used: 2, RosterVersion: "v1", RosterSize: 9, Bookings: 2, Pending: 1,
+	want := admission.Status{Sale: b.sale, Gen: gen, Version: 1, Open: true, Hold: p.Hold, TotalCap: 9, Used: 2, RosterVersion: "v1", RosterSize: 9, Bookings: 2, Pending: 1,
 		Levels: []admission.LevelStatus{{Name: "A", Kind: "c", Cap: 5, Used: 2, Free: 3}, {Name: "N", Kind: "s", Cap: 4, Free: 4}, {Name: "Z"}}}
 	if diff := cmp.Diff(want, st); diff != "" {
 		t.Error(diff)

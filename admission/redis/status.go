@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -58,6 +59,7 @@ func parseCfg(st *admission.Status, raw any) error {
 	st.Gen, st.Version = f.number(p.str()), f.optional(p.strOrNone())
 	st.Open = p.strOrNone() == "1"
 	st.OpensAt, st.ClosesAt = fromMillis(f.optional(p.strOrNone())), fromMillis(f.optional(p.strOrNone()))
+	st.Hold = time.Duration(f.optional(p.strOrNone())) * time.Millisecond
 	st.TotalCap, st.RosterVersion = int(f.optional(p.strOrNone())), p.strOrNone()
 	if f.err != nil {
 		return malformed("status: %w", f.err)

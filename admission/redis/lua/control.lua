@@ -1,5 +1,5 @@
 #!lua
--- control: sets fields of cfg under the generation: open, times, roster version.
+-- control: sets fields of cfg under the generation: open, times, hold, roster version.
 --
 -- KEYS  cfg
 -- ARGV  gen public(0|1) field value [field value...]

@@ -5,12 +5,12 @@
 -- ARGV  the levels' names
 -- answers:
 --   nil                no cfg
---   now_ms, {gen ver open opens_ms closes_ms cap roster}, total, bookings,
+--   now_ms, {gen ver open opens_ms closes_ms hold_ms cap roster}, total, bookings,
 --   pending, roster size, then kind cap used free of each level
 --
 -- Reads only.
 local R = redis.call
-local cfg = R('HMGET', KEYS[1], 'gen', 'ver', 'open', 'opens_ms', 'closes_ms', 'cap', 'roster')
+local cfg = R('HMGET', KEYS[1], 'gen', 'ver', 'open', 'opens_ms', 'closes_ms', 'hold_ms', 'cap', 'roster')
 if not cfg[1] then return false end
 local clock = R('TIME')
 local out = {clock[1] * 1000 + math.floor(clock[2] / 1000), cfg,
