@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	admredis "github.com/holdfast/holdfast/admission/redis"
