@@ -164,7 +164,7 @@ func (t *town) load() error {
 	}
 	for _, err := range []error{
 		t.ledger.PutRoster(t.ctx, theSale, rows),
-		t.redis.PutRoster(t.ctx, theSale, entries), t.redis.Install(t.ctx, p, nil), // which waits for the replicas
+		t.redis.Install(t.ctx, p, func(ctx context.Context) error { return t.redis.PutRoster(ctx, theSale, entries) }), // and waits for the replicas
 		t.ledger.CreateControl(t.ctx, ledger.Control{Sale: theSale, Gen: 1, Plan: t.plan, Open: true, Next: next, RosterVersion: "r1",
 			RosterSize: len(rows), Epoch: 1, ReplicationID: t.health.ReplicationID}),
 	} {

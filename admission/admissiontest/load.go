@@ -17,9 +17,7 @@ func (r *Redis) Install(ctx context.Context, p admission.Plan, rebuild func(ctx 
 			return admission.ErrInstalled
 		}
 		r.script(p.Sale, true, func(s *saleState, _ int64) {
-			roster := s.roster
-			*s = *newSaleState()
-			s.roster = roster
+			s.clear()
 			s.installLevels(p)
 		})
 		return nil
@@ -45,15 +43,28 @@ func (r *Redis) Install(ctx context.Context, p admission.Plan, rebuild func(ctx 
 	})
 }
 
+// clear is install_begin: all keys of the sale go but those that belong to one
+// payment or booking, and what the public sees never goes back.
+func (s *saleState) clear() {
+	fresh := newSaleState()
+	fresh.cfg.ver, fresh.cfg.replays = s.cfg.ver, s.cfg.replays
+	fresh.stash, fresh.guards = s.stash, s.guards
+	*s = *fresh
+}
+
+// installLevels mints the Cap tokens before Next, or takes the names of a seated
+// level.
 func (s *saleState) installLevels(p admission.Plan) {
 	for _, l := range p.Levels {
 		s.cfg.levels[l.Name] = levelConfig{cap: l.Cap, next: l.Next, kind: l.Kind}
-		for n := range l.Cap {
-			t := token{int64(n + 1), sale.TokenName(l.Name, n+1)}
-			if len(l.Tokens) > 0 {
-				t.name = l.Tokens[n]
+		if l.Kind == string(sale.KindSeated) {
+			for i, name := range l.Tokens {
+				s.put(l.Name, token{int64(i + 1), name})
 			}
-			s.put(l.Name, t)
+			continue
+		}
+		for n := l.Next - l.Cap; n < l.Next; n++ {
+			s.put(l.Name, token{int64(n), sale.TokenName(l.Name, n)})
 		}
 	}
 }
