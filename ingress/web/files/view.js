@@ -104,7 +104,11 @@ holdfast.view = (section, sale, zone, hooks = {}) => {
 
   const check = async () => {
     const r = await holdfast.fetch(path(booking.booking_id));
-    if (r && r.ok) return r.doc.successor ? show({ ...r.doc, booking_id: r.doc.successor, state: "held" }) : show(r.doc);
+    if (r && r.ok && r.doc.successor) { // a late payment got another seat: what is true is said there
+      booking = { booking_id: r.doc.successor, state: "" };
+      return check();
+    }
+    if (r && r.ok) return show(r.doc);
     if (r && r.status === 404 && ++asks > 5) return hooks.missing?.();
     pause = Math.max(2, r ? r.after : 0, pause);
     plan();
