@@ -21,6 +21,9 @@ type auditor struct {
 	// ledger's own promises stand.
 	lossy bool
 	looks int
+	// highest are the greatest caps so far: a Redis that has lost bookings grants a
+	// cut that it would have refused.
+	highest map[string]int
 }
 
 // acknowledged notes that a client was told of a booking.
@@ -193,6 +196,19 @@ func (a *auditor) look() (*invariant.Snapshot, error) {
 // ledger's plan is behind Redis while a cut is half done (protocol.md 3.4).
 func (a *auditor) ceiling(s *invariant.Snapshot, c ledger.Control) {
 	s.Plan.Levels = append(s.Plan.Levels[:0:0], s.Plan.Levels...)
+	if a.highest == nil {
+		a.highest = map[string]int{}
+	}
+	for n := range s.Plan.Levels {
+		l := &s.Plan.Levels[n]
+		a.highest[l.Name] = max(a.highest[l.Name], l.Cap)
+		if a.lossy {
+			l.Cap = a.highest[l.Name]
+		}
+	}
+	if a.highest[""] = max(a.highest[""], s.Plan.TotalCap); a.lossy {
+		s.Plan.TotalCap = a.highest[""]
+	}
 	i := c.CapIntent
 	if i == nil {
 		return
