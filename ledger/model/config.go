@@ -52,6 +52,8 @@ type Rules struct {
 	NoReadmitUndo     bool // workers do not undo an admission whose WAIT is short
 	NoOwed            bool // a release owes no undo
 	MeekDriver        bool // no driver writes a tombstone: the first one may undo quickly before its attach, all else is left
+	MeekUntilSent     bool // the same until the driver has attached and tried to send: then T4, as in protocol.md 3.5
+	UndoUnsure        bool // (with MeekUntilSent) the first driver undoes quickly after an attach whose answer is lost
 	StaleClaimed      bool // a stale replica is taken for a good one
 	GateBlind         bool // the release gate does not look whether the payment goes back
 }

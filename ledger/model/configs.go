@@ -10,6 +10,7 @@ var Configs = []Config{
 	{Name: "P3", Text: "request resumed by another, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5},
 	{Name: "P3w", Text: "request resumed by two others, failover", Drivers: 1, Resumers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5},
 	{Name: "P3f", Text: "P3w with two failovers", Drivers: 1, Resumers: 2, Workers: 1, Reapers: 1, Failovers: 2, Lag: 4},
+	{Name: "P3r", Text: "P3 with events sent again", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 1, Lag: 4, Resend: true},
 	{Name: "P4", Text: "DLQ and late redrive, payment", Drivers: 1, Workers: 1, Reapers: 1, DeadLetter: true, Payers: 1},
 	{Name: "P4L", Text: "P4 with two candidates", Drivers: 2, Workers: 1, Reapers: 1, DeadLetter: true, Payers: 1},
 	{Name: "P5", Text: "two workers on one message, two reapers, payment", Drivers: 1, Workers: 2, Reapers: 2, Payers: 1},
@@ -73,6 +74,7 @@ var Mutants = []Mutant{
 	{"M18", "workers do not attach what they admit", "P11n", Rules{NoPin: true}},
 	{"M19", "a release owes no undo", "P1", Rules{NoOwed: true}},
 	{"M20", "the release gate does not look whether the payment goes back", "P6r", Rules{GateBlind: true}},
+	{"M21", "the first driver undoes quickly after an attach whose answer is lost", "P3r", Rules{MeekUntilSent: true, UndoUnsure: true}},
 }
 
 // Spares are rules that another one makes up for: left out alone, nothing
@@ -83,10 +85,12 @@ var Spares = []Mutant{
 	{"S3", "S2 quick and S5 do not compare the driver number", "P3", Rules{NoDriverNumbers: true}},
 	{"S4", "workers neither undo an admission whose WAIT is short nor attach what they admit", "P11n", Rules{NoReadmitUndo: true, NoPin: true}},
 	{"S5", "no driver writes a tombstone: before the attach S2 quick, after it the booking is left to a repeat or to the reaper", "P12", Rules{MeekDriver: true}},
+	{"S6", "the driver as built: no tombstone before it has tried to send, S2 quick only before the attach, T4 after that only of its own attach", "P3r", Rules{MeekUntilSent: true}},
 }
 
 // Weaknesses are what the protocol as it stands does not promise, though one
-// might think so. Each must be found; S5 is the rule that would mend W1.
+// might think so. Each must be found; S5 is the rule that would mend both.
 var Weaknesses = []Mutant{
 	{"W1", "a driver may withdraw a booking that a client was answered 200 or 201 for through another request", "P12", Rules{}},
+	{"W2", "so may the driver as built, once it has attached and its own event can't be sent", "P12", Rules{MeekUntilSent: true}},
 }

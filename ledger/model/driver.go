@@ -99,9 +99,9 @@ func (m *Model) refused(w *world, p int, s *steps) {
 	n := m.acknowledged(w, p, "WAIT is acknowledged, the gateway refuses", s)
 	switch {
 	case n == nil:
-	case m.rules.MeekDriver && p >= firstResumer:
+	case m.meek() && p >= firstResumer:
 		n.rest()
-	case m.rules.MeekDriver:
+	case m.meek():
 		n.at(quickUndo)
 	default:
 		n.at(withdraw)
@@ -116,7 +116,7 @@ func (m *Model) pursue(w *world, p int, s *steps) {
 		m.bind(w, p, s)
 	case attachWait:
 		short := withdraw
-		if m.rules.MeekDriver {
+		if m.meek() {
 			short = over
 		}
 		m.wait(w, p, s, send, short)
@@ -156,8 +156,16 @@ func (m *Model) bind(w *world, p int, s *steps) {
 	n = s.add(w, p, "S5 OK, but its answer is lost").at(withdraw)
 	m.script(&n.world, next)
 	n.offer(q.b)
-	m.meekly(n)
+	switch {
+	case m.rules.UndoUnsure && p < firstResumer:
+		n.at(quickUndo)
+	case m.meek():
+		n.rest()
+	}
 }
+
+// meek: before it has sent anything a driver writes no tombstone.
+func (m *Model) meek() bool { return m.rules.MeekDriver || m.rules.MeekUntilSent }
 
 // publish is step 5: booking.held.
 func (m *Model) publish(w *world, p int, s *steps) {
@@ -175,15 +183,20 @@ func (m *Model) publish(w *world, p int, s *steps) {
 	n.rest()
 	n = s.add(w, p, "booking.held is sent, but the answer is lost").at(give)
 	n.queue[heldMessage(b)] = queued
-	m.meekly(n)
-	m.meekly(s.add(w, p, "booking.held can't be sent").at(give))
+	m.meekly(n, b)
+	m.meekly(s.add(w, p, "booking.held can't be sent").at(give), b)
 }
 
-// meekly leaves the booking to its client's repeat or to the reaper.
-func (m *Model) meekly(n *step) {
-	if m.rules.MeekDriver {
+// meekly leaves the booking to its client's repeat or to the reaper: always, or
+// if Redis says that another driver has attached it.
+func (m *Model) meekly(n *step, b bid) {
+	if m.rules.MeekDriver || m.rules.MeekUntilSent && m.attachedByOther(n, b) {
 		n.rest()
 	}
+}
+
+func (m *Model) attachedByOther(n *step, b bid) bool {
+	return n.redis.stage(b) != absent && n.redis.driver(b) != n.procs[n.proc].driver
 }
 
 // offer: the payment's URL can be had from now on.

@@ -43,7 +43,7 @@ func statesFor(c Config, size int) int {
 }
 
 // exhaustive are the searches that run to their end at size 1.
-var exhaustive = map[string]bool{"P1": true, "P2": true, "P3": true, "P4": true, "P5": true, "P7": true}
+var exhaustive = map[string]bool{"P1": true, "P2": true, "P3": true, "P3r": true, "P4": true, "P5": true, "P7": true}
 
 // TestProtocol: no promise is broken in any reachable state, and each of them
 // heals. With HOLDFAST_TEST_SIZE the big searches grow; at 10 they run to their end.
