@@ -103,6 +103,7 @@ func (t *town) panel(out io.Writer, people *rostergen.Roster) {
 	row := func(name, what string) { fmt.Fprintf(out, "  %-18s %s\n", name, what) }
 	fmt.Fprintln(out, "\nHoldfast is up.")
 	row("booking page", t.public+"/sales/"+demoSale)
+	row("console", t.operator+"/console  (any name; token as below)")
 	row("operators' API", t.operator+"/admin  (bearer token "+t.env["HOLDFAST_OPERATOR_TOKEN"]+")")
 	row("metrics, health", t.operator+"/metrics  "+t.operator+"/readyz")
 	row("payment gateway", t.cloud.GatewayURL)
