@@ -146,6 +146,8 @@ var (
 	ErrStaleGen = errors.New("admission: the sale's generation has moved on: read it from the ledger again")
 	// ErrInstalled: the sale is installed with this generation or a later one.
 	ErrInstalled = errors.New("admission: the sale is installed already: change its caps, times or roster instead")
+	// ErrCorrupt: used + free is not the cap: run the audit.
+	ErrCorrupt = errors.New("admission: conservation does not hold: run the audit")
 	// ErrNotFound: no such record.
 	ErrNotFound = errors.New("admission: not found")
 )

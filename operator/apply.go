@@ -29,7 +29,8 @@ func (c Change) String() string { return fmt.Sprintf("%s: %s -> %s", c.Path, c.B
 // Apply makes the sale what the plan says. A new one is written to the ledger,
 // then installed in Redis, closed. Of an existing one only what differs is
 // changed: texts, times, the hold, prices and ages at once, for new bookings;
-// caps as SetCap does it. Levels, kinds and seats can change only while the
+// caps as SetCap does it; named seats come and go by name, and none that is held
+// or sold goes. Levels and kinds can change only while the
 // sale is closed and nobody has ever booked, because they need a new
 // generation. What would take something from somebody is a *RefusedError that
 // names every reason, and then nothing was changed.
@@ -141,6 +142,10 @@ func (d *Desk) change(ctx context.Context, c ledger.Control, plan sale.Sale, by 
 		_, err = d.install(ctx, c)
 		return ApplyResult{Changes: changes}, err
 	}
+	edits := editsOf(c.Plan, plan, live)
+	if err := d.refuseDrops(ctx, c, plan, edits); err != nil {
+		return ApplyResult{}, err
+	}
 	if err := refuseCuts(plan, live); err != nil {
 		return ApplyResult{}, err
 	}
@@ -149,7 +154,13 @@ func (d *Desk) change(ctx context.Context, c ledger.Control, plan sale.Sale, by 
 			return ApplyResult{}, err
 		}
 	}
+	if err := d.dropSeats(ctx, c, edits); err != nil {
+		return ApplyResult{}, err
+	}
 	if err := d.changeTexts(ctx, c, plan, live, by); err != nil {
+		return ApplyResult{}, err
+	}
+	if err := d.addSeats(ctx, c, edits); err != nil {
 		return ApplyResult{}, err
 	}
 	return ApplyResult{Changes: changes}, d.changeCaps(ctx, plan, by)

@@ -146,8 +146,8 @@ func (d *Desk) moveTimes(ctx context.Context, c ledger.Control, plan sale.Sale) 
 func withCapsOf(plan, old sale.Sale) sale.Sale {
 	plan.Levels, plan.TotalCap = slices.Clone(plan.Levels), old.TotalCap
 	for i := range plan.Levels {
-		if l, ok := old.Level(plan.Levels[i].Name); ok {
-			plan.Levels[i].Cap = l.Cap
+		if l, ok := old.Level(plan.Levels[i].Name); ok && l.Kind == sale.KindCounted {
+			plan.Levels[i].Cap = l.Cap // of a seated level the seats are the cap
 		}
 	}
 	return plan

@@ -41,6 +41,8 @@ func diffPlans(old, now sale.Sale) []Change {
 		add(path+".cap", l.Cap, n.Cap)
 		add(path+".price", old.PriceOf(l.Name), now.PriceOf(l.Name))
 		add(path+".seats", seatNames(l), seatNames(n))
+		add(path+".sections", sections(l), sections(n))
+		add(path+".blocked", seatNames(sale.Level{Seats: l.Blocked}), seatNames(sale.Level{Seats: n.Blocked}))
 	}
 	for _, l := range now.Levels {
 		if _, ok := old.Level(l.Name); !ok {
@@ -61,7 +63,7 @@ func structural(old, now sale.Sale) []Change {
 		name, isLevel := levelOf(c.Path)
 		switch {
 		case !isLevel:
-		case c.Path == "levels["+name+"]", c.Path == "levels["+name+"].kind", c.Path == "levels["+name+"].seats":
+		case c.Path == "levels["+name+"]", c.Path == "levels["+name+"].kind":
 			deep = append(deep, c)
 		}
 	}
@@ -89,6 +91,17 @@ func kindName(k sale.Kind) string {
 		return "seated"
 	}
 	return "counted"
+}
+
+// sections are the parts of a hall with their own prices.
+func sections(l sale.Level) []string {
+	list := make([]string, len(l.Sections))
+	for i, s := range l.Sections {
+		if list[i] = s.Name; s.Price != nil {
+			list[i] = fmt.Sprintf("%s %d %s", s.Name, s.Price.AmountMinor, s.Price.Currency)
+		}
+	}
+	return list
 }
 
 // seatNames are the seats in their order; a score that changes the order changes

@@ -80,7 +80,7 @@ func (p *sweep) frozen(finding Replication) {
 // all runs every step. Undos need no gateway and free seats, so they go first;
 // the others share the slots, so that no gateway can starve another's.
 func (p *sweep) all(ctx context.Context) error {
-	errs := []error{p.undos(ctx)}
+	errs := []error{p.undos(ctx), p.lapse(ctx)}
 	steps := []func(context.Context) error{p.pending, p.holds, p.refunds}
 	found := make([]error, len(steps))
 	var wg sync.WaitGroup

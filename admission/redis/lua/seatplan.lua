@@ -1,0 +1,45 @@
+#!lua
+-- seatplan: changes the seats of a seated level by name (protocol.md 4).
+--
+-- KEYS  cfg level free seat
+-- ARGV  gen level op(check|drop|add), then tokens; for add: score token of each
+-- answers:
+--   GEN                cfg has another generation, or none
+--   NOLEVEL            no such level, or a counted one
+--   CORRUPT            used + free is not the cap
+--   HELD token...      check, drop: these are held or sold; nothing was changed
+--   OK n cap ver       n seats were dropped or added, the level has cap now; ver > 0 if any
+--
+-- Safe to run twice: a seat that is not there is not dropped, one that is there
+-- is not added. used + free = cap holds after each call.
+local R = redis.call
+local level, op = ARGV[2], ARGV[3]
+local cfg = R('HMGET', KEYS[1], 'gen', 'kind:' .. level, 'cap:' .. level)
+if cfg[1] ~= ARGV[1] then return {'GEN'} end
+local cap = tonumber(cfg[3])
+if cfg[2] ~= 's' or not cap then return {'NOLEVEL'} end
+if tonumber(R('GET', KEYS[2]) or '0') + R('ZCARD', KEYS[3]) ~= cap then return {'CORRUPT'} end
+local n = 0
+if op == 'add' then
+  local new = {}
+  for i = 4, #ARGV, 2 do
+    if R('HEXISTS', KEYS[4], ARGV[i + 1]) == 0 and not R('ZSCORE', KEYS[3], ARGV[i + 1]) then
+      new[#new + 1] = ARGV[i]
+      new[#new + 1] = ARGV[i + 1]
+    end
+  end
+  if #new > 0 then n = R('ZADD', KEYS[3], unpack(new)) end
+else
+  local held, gone = {'HELD'}, {}
+  for i = 4, #ARGV do
+    if R('HEXISTS', KEYS[4], ARGV[i]) == 1 then held[#held + 1] = ARGV[i] else gone[#gone + 1] = ARGV[i] end
+  end
+  if #held > 1 then return held end
+  if op == 'drop' and #gone > 0 then n = -R('ZREM', KEYS[3], unpack(gone)) end
+end
+if n == 0 then
+  R('HINCRBY', KEYS[1], 'replays', 1)            -- a write: WAIT on this connection now covers an earlier run
+  return {'OK', 0, cap, 0}
+end
+R('HINCRBY', KEYS[1], 'cap:' .. level, n)
+return {'OK', math.abs(n), cap + n, R('HINCRBY', KEYS[1], 'ver', 1)}
