@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ledger"
@@ -154,4 +155,46 @@ func (r *rivals) keeps(a booking.Answer) {
 		r.T.Errorf("the old driver stopped at %s, the successor at %d: promised, and the ledger has %s (%s)",
 			r.sleepsAt, r.k, b.State, b.Reason)
 	}
+}
+
+// A driver whose payment is refused while somebody has taken its booking over
+// hears SUPERSEDED, and stops: its number is not the booking's any more.
+func TestRefusedDriverLeavesItsSuccessorAlone(t *testing.T) {
+	w := newWorld(t)
+	w.gateway.fail = func(int) (bool, error) {
+		w.Advance(4 * time.Second)
+		r := w.gateway.creates[0]
+		if a, err := w.Redis.Resume(t.Context(), lifecycletest.Sale, r.BookingID, "k1", "in-N1", time.Second); err != nil || a.Outcome != admission.Resumed {
+			t.Errorf("resume: %+v, %v", a, err)
+		}
+		return false, errRefused
+	}
+	w.want(w.book("c1", "N1", "k1"), booking.Unavailable)
+	if id := w.gateway.creates[0].BookingID; w.used() != 1 || w.Booking(id).State != ledger.None {
+		t.Errorf("%d used, %+v", w.used(), w.Booking(id))
+	}
+	w.gateway.fail = nil
+	w.heal()
+}
+
+// Who has taken a booking over gives nothing back when its own payment is
+// refused: an attach that it can't see may have been made, and lost since
+// (docs/model.md, M15b). The next retry goes on with it.
+func TestRefusedSuccessorLeavesTheBookingPending(t *testing.T) {
+	w := newWorld(t)
+	w.driver.Resume, w.driver.ResumeAfter = w.Redis, 3*time.Second
+	w.Faults.CrashAt(2, false) // at the gateway
+	w.want(w.book("c1", "N1", "k1"), booking.PaymentUnavailable)
+	w.Faults.Restart()
+	w.Advance(4 * time.Second)
+	w.gateway.fail = func(int) (bool, error) { return false, errRefused }
+	w.want(w.book("c1", "N1", "k1"), booking.PaymentUnavailable)
+	if w.used() != 1 {
+		t.Errorf("%d used", w.used())
+	}
+	w.gateway.fail = nil
+	w.want(w.book("c1", "N1", "k1"), booking.InProgress)
+	w.Advance(4 * time.Second)
+	w.want(w.book("c1", "N1", "k1"), booking.Created)
+	w.heal()
 }
