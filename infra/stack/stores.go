@@ -80,5 +80,9 @@ func (s *Stack) addRedis() {
 // secretValue is resolved by CloudFormation at deployment; the template holds
 // no secret.
 func (s *Stack) secretValue(arn *string, field string) *string {
-	return awscdk.Fn_Join(str(""), &[]*string{str("{{resolve:secretsmanager:"), arn, str(":SecretString:" + field + "}}")})
+	tail := ":SecretString}}"
+	if field != "" {
+		tail = ":SecretString:" + field + "}}"
+	}
+	return awscdk.Fn_Join(str(""), &[]*string{str("{{resolve:secretsmanager:"), arn, &tail})
 }
