@@ -188,6 +188,7 @@ const (
 	CapSeated             // a seat plan changes by name
 	CapCorrupt
 	CapBad
+	CapLate // a change with a higher serial was made before
 )
 
 // CapChange sets a level's cap, or with Level "" the sale's total.
@@ -197,6 +198,10 @@ type CapChange struct {
 	Level string
 	Cap   int
 	First int // first number to mint, from the ledger; numbers are never reused
+	// Serial is the intent's number, from the ledger. A change that comes after a
+	// later one is refused (CapLate): its operator stalled, and its cap is history.
+	// 0: unnumbered, for a sale that has had no numbered change.
+	Serial int64
 }
 
 // CapAnswer is what a cap change came to. With CapSet and Cap below the wish,

@@ -67,6 +67,7 @@ type Control struct {
 	RosterVersion  string
 	RosterSize     int
 	CapIntent      *CapIntent
+	CapSerial      int64  // of the last cap change that was begun; never goes back
 	Epoch          int64  // rises when the replication id changes (protocol.md 3.13)
 	ReplicationID  string // of the primary last seen
 	Breaker        string // why the breaker is open, or ""
@@ -75,6 +76,7 @@ type Control struct {
 
 // CapIntent is a cap change under way (protocol.md 3.4). Level "" is the total.
 type CapIntent struct {
+	Serial   int64 // Control.CapSerial when it was begun
 	Level    string
 	From, To int
 	First    int // first number to mint

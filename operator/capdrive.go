@@ -10,14 +10,15 @@ import (
 )
 
 // drive brings an open intent to its end. Safe to repeat, and for any number at
-// once: S9 takes absolute numbers, and only the intent itself closes it.
+// once: S9 takes absolute numbers and refuses an intent that later ones have
+// overtaken, and only the intent itself closes it.
 func (d *Desk) drive(ctx context.Context, c ledger.Control, intent ledger.CapIntent) (admission.CapAnswer, error) {
 	a, err := d.mint(ctx, c, intent)
 	if err != nil {
 		return a, err
 	}
 	if why := whyNoCap(c, intent, a); why != nil {
-		if a.Outcome != admission.CapGen { // of another generation: whoever rebuilds it has the plan
+		if a.Outcome != admission.CapGen && a.Outcome != admission.CapLate { // of another generation: whoever rebuilds it has the plan
 			err = d.closeIntent(ctx, c.Sale, intent, func(*ledger.Control) {})
 		}
 		return a, errors.Join(why, err)
@@ -45,7 +46,7 @@ func (d *Desk) drive(ctx context.Context, c ledger.Control, intent ledger.CapInt
 
 // mint calls S9 until the cap is reached and every replica has it.
 func (d *Desk) mint(ctx context.Context, c ledger.Control, intent ledger.CapIntent) (admission.CapAnswer, error) {
-	change := admission.CapChange{Sale: c.Sale, Gen: c.Gen, Level: intent.Level, Cap: intent.To, First: intent.First}
+	change := admission.CapChange{Sale: c.Sale, Gen: c.Gen, Level: intent.Level, Cap: intent.To, First: intent.First, Serial: intent.Serial}
 	last := admission.CapAnswer{Cap: -1}
 	for short := 0; ; {
 		a, err := d.Redis.SetCap(ctx, change)
@@ -80,6 +81,8 @@ func whyNoCap(c ledger.Control, intent ledger.CapIntent, a admission.CapAnswer) 
 			"%d seats of %s are held or sold, so its cap can't be %d: it stays %d; the lowest that is possible now is %d", a.Used, what, intent.To, a.Cap, a.Used)
 	case admission.CapGen:
 		return lost(c, nil)
+	case admission.CapLate:
+		return refuse(CodeTooManyChanges, nil, "another operator has finished this change of sale %s and made a newer one: look at its caps before you repeat it", c.Sale)
 	case admission.CapNoLevel:
 		return refuse(CodeUnknownLevel, nil, "Redis does not know %s of sale %s: run holdfast audit %s", what, c.Sale, c.Sale)
 	case admission.CapSeated:

@@ -139,7 +139,7 @@ func (d *Desk) setOneCap(ctx context.Context, saleID, level string, to int, w wa
 		if have.Cap == to && planCap(c.Plan, level) == to || w == upOnly && to < have.Cap || w == downOnly && to > have.Cap {
 			return admission.CapAnswer{Outcome: admission.CapSet, Cap: have.Cap, Used: have.Used, Next: c.Next[level], Acknowledged: true}, nil
 		}
-		intent := ledger.CapIntent{Level: level, From: have.Cap, To: to, First: c.Next[level], Actor: by.Actor, Reason: by.Reason, At: ledger.Instant(d.Now())}
+		intent := ledger.CapIntent{Serial: c.CapSerial + 1, Level: level, From: have.Cap, To: to, First: c.Next[level], Actor: by.Actor, Reason: by.Reason, At: ledger.Instant(d.Now())}
 		next, err := d.intend(ctx, c, intent)
 		if errors.Is(err, errMoved) {
 			continue
@@ -175,10 +175,10 @@ func (d *Desk) intend(ctx context.Context, seen ledger.Control, intent ledger.Ca
 		if now.CapIntent != nil && *now.CapIntent == intent {
 			return nil // our own write, whose answer was lost
 		}
-		if now.CapIntent != nil || now.Gen != seen.Gen || now.Next[intent.Level] != intent.First {
+		if now.CapIntent != nil || now.Gen != seen.Gen || now.Next[intent.Level] != intent.First || now.CapSerial != intent.Serial-1 {
 			return fmt.Errorf("cap of sale %s: %w", seen.Sale, errMoved)
 		}
-		now.CapIntent = &intent
+		now.CapIntent, now.CapSerial = &intent, intent.Serial
 		if raise := intent.To - intent.From; raise > 0 {
 			setPlanCap(&now.Plan, intent.Level, intent.To)
 			if intent.Level != "" {

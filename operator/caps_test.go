@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
+	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
 )
 
@@ -268,4 +269,26 @@ func (b *bench) quietDesk() *operator.Desk {
 	d := *b.Desk
 	d.Status = b.World
 	return &d
+}
+
+// TestStalledOperatorChangesNothing: an operator stalls between his intent and
+// S9. Another finishes that intent and makes a newer change; then the first
+// one's S9 runs, and must not bring his old cap back (found by simulation: it
+// oversold against the plan).
+func TestStalledOperatorChangesNothing(t *testing.T) {
+	b := selling(t)
+	c := b.control()
+	stalled := ledger.CapIntent{Serial: c.CapSerial + 1, Level: "N1", From: 10, To: 12, First: c.Next["N1"], Actor: "operator:ben", At: ledger.Instant(b.World.Now())}
+	b.edit(func(c *ledger.Control) {
+		c.CapIntent, c.CapSerial = &stalled, stalled.Serial
+		c.Next = map[string]int{"N1": stalled.First + 2, "N2": c.Next["N2"]}
+	})
+	b.setCap("N1", 11)
+	a, err := b.World.Redis.SetCap(b.ctx, admission.CapChange{Sale: exam, Gen: c.Gen, Level: "N1", Cap: stalled.To, First: stalled.First, Serial: stalled.Serial})
+	if err != nil || a.Outcome != admission.CapLate {
+		t.Errorf("the stalled change answered %v, %v", a.Outcome, err)
+	}
+	if got := b.caps(); got[0] != 11 || got[3] != 11 {
+		t.Errorf("caps %v", got)
+	}
 }

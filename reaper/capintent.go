@@ -46,7 +46,7 @@ func (d *diff) giveUp(ctx context.Context, read ledger.Control, i ledger.CapInte
 }
 
 func sameIntent(a, b ledger.CapIntent) bool {
-	return a.Level == b.Level && a.From == b.From && a.To == b.To && a.First == b.First
+	return a.Serial == b.Serial && a.Level == b.Level && a.From == b.From && a.To == b.To && a.First == b.First
 }
 
 // raiseNext keeps `next` above every number that the intent may mint, and above

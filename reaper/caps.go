@@ -35,7 +35,7 @@ func (d *diff) caps(ctx context.Context, c ledger.Control) {
 			return
 		}
 		d.capDrift(ctx, KindCap, nameOf(level), func() error {
-			i := ledger.CapIntent{Level: level, From: have, To: want, First: next, Actor: Actor, Reason: "Redis lost the change", At: d.now()}
+			i := ledger.CapIntent{Serial: c.CapSerial + 1, Level: level, From: have, To: want, First: next, Actor: Actor, Reason: "Redis lost the change", At: d.now()}
 			begun, err := d.begin(ctx, c, i)
 			if err != nil {
 				return err
@@ -75,10 +75,10 @@ func (d *diff) begin(ctx context.Context, read ledger.Control, i ledger.CapInten
 		if c.CapIntent != nil && sameIntent(*c.CapIntent, i) {
 			return nil // our own, after a lost answer
 		}
-		if c.CapIntent != nil || c.Frozen || c.Gen != read.Gen || capOf(*c, i.Level) != i.To {
+		if c.CapIntent != nil || c.Frozen || c.Gen != read.Gen || c.CapSerial != i.Serial-1 || capOf(*c, i.Level) != i.To {
 			return errOvertaken
 		}
-		c.CapIntent = &i
+		c.CapIntent, c.CapSerial = &i, i.Serial
 		raiseNext(c, i, 0)
 		return nil
 	})
@@ -93,7 +93,7 @@ func (d *diff) finish(ctx context.Context, c ledger.Control, i ledger.CapIntent)
 		}
 	}
 	for calls := 0; calls <= 1+(max(0, i.To-i.From))/mintAtOnce; calls++ {
-		a, err := d.Redis.SetCap(ctx, admission.CapChange{Sale: c.Sale, Gen: c.Gen, Level: i.Level, Cap: i.To, First: i.First})
+		a, err := d.Redis.SetCap(ctx, admission.CapChange{Sale: c.Sale, Gen: c.Gen, Level: i.Level, Cap: i.To, First: i.First, Serial: i.Serial})
 		if err != nil {
 			return fmt.Errorf("reaper: set the cap of %s: %w", nameOf(i.Level), err)
 		}
@@ -102,6 +102,8 @@ func (d *diff) finish(ctx context.Context, c ledger.Control, i ledger.CapIntent)
 		case a.Outcome == admission.CapUsed:
 			d.alarm(AlarmCapRefused, c.Sale, "", fmt.Sprintf("the cap of %s can't be cut to %d: %d are used", nameOf(i.Level), i.To, a.Used))
 			return d.giveUp(ctx, c, i)
+		case a.Outcome == admission.CapLate:
+			return errOvertaken
 		case a.Outcome != admission.CapSet:
 			return fmt.Errorf("reaper: set the cap of %s: outcome %d", nameOf(i.Level), a.Outcome)
 		case !a.Acknowledged:

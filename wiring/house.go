@@ -126,6 +126,21 @@ func (h *House) alarm(a lifecycle.Alarm) {
 	h.Log.Error("alarm", "kind", string(a.Kind), "sale", a.Sale, "booking_id", a.BookingID, "detail", a.Detail)
 }
 
+// Attach joins the next batch of attaches.
+func (r *Redis) Attach(ctx context.Context, a admission.Attachment) (admission.AttachAnswer, error) {
+	return r.Committer.Attach(ctx, a)
+}
+
+// Settle joins the next batch of settles.
+func (r *Redis) Settle(ctx context.Context, saleID, bookingID, candidate string, paid bool) (bool, error) {
+	return r.Committer.Settle(ctx, saleID, bookingID, candidate, paid)
+}
+
+// CandidateBooking joins the next batch of reads.
+func (r *Redis) CandidateBooking(ctx context.Context, saleID, candidate string) (string, error) {
+	return r.Committer.CandidateBooking(ctx, saleID, candidate)
+}
+
 var _ lifecycle.Redis = (*Redis)(nil)
 
 // Queue is the deployment's queue: what operators can do with it, and what the

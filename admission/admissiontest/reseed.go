@@ -88,11 +88,14 @@ func (s *saleState) setCap(c admission.CapChange) admission.CapAnswer {
 	if s.cfg.gen == 0 || s.cfg.gen != c.Gen {
 		return admission.CapAnswer{Outcome: admission.CapGen}
 	}
+	if c.Serial < s.cfg.change {
+		return admission.CapAnswer{Outcome: admission.CapLate}
+	}
 	if c.Level == "" {
 		if c.Cap < s.total {
 			return admission.CapAnswer{Outcome: admission.CapUsed, Used: s.total, Cap: s.cfg.cap}
 		}
-		s.cfg.cap = c.Cap
+		s.cfg.cap, s.cfg.change = c.Cap, c.Serial
 		return admission.CapAnswer{Outcome: admission.CapSet, Cap: c.Cap, Version: s.raise()}
 	}
 	l, ok := s.cfg.levels[c.Level]
@@ -119,6 +122,6 @@ func (s *saleState) setCap(c admission.CapChange) admission.CapAnswer {
 		}
 		l.cap, l.next = l.cap+step, first+step
 	}
-	s.cfg.levels[c.Level] = l
+	s.cfg.levels[c.Level], s.cfg.change = l, c.Serial
 	return admission.CapAnswer{Outcome: admission.CapSet, Cap: l.cap, Next: l.next, Version: s.raise()}
 }

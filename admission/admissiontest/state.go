@@ -37,6 +37,7 @@ type config struct {
 	cap             int
 	roster          string
 	ver, replays    int64
+	change          int64 // serial of the last cap change
 	levels          map[string]levelConfig
 }
 

@@ -21,7 +21,7 @@ func (s *Store) SetCap(ctx context.Context, ch admission.CapChange) (admission.C
 	k := saleKeys(ch.Sale)
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
 		raw, err := capsScript.run(ctx, conn, []string{k.cfg(), k.total(), k.level(ch.Level), k.free(ch.Level)},
-			ch.Gen, ch.Level, ch.Cap, ch.First)
+			ch.Gen, ch.Level, ch.Cap, ch.First, ch.Serial)
 		if err != nil {
 			return err
 		}
@@ -44,6 +44,8 @@ func parseCaps(raw any) (a admission.CapAnswer, err error) {
 		a.Outcome, a.Used, a.Cap = admission.CapUsed, int(p.num()), int(p.num())
 	case "GEN":
 		a.Outcome = admission.CapGen
+	case "LATE":
+		a.Outcome = admission.CapLate
 	case "NOLEVEL":
 		a.Outcome = admission.CapNoLevel
 	case "SEATED":

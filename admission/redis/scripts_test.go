@@ -218,6 +218,31 @@ func TestReseedAnswers(t *testing.T) {
 	}
 }
 
+// TestCapChangeThatComesTooLate: an operator stalls between intent and script;
+// others finish his change and make newer ones; then his script runs.
+func TestCapChangeThatComesTooLate(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		level  string
+		cap    int
+		serial int64
+		want   admission.CapOutcome
+	}{
+		{"A", 4, 1, admission.CapSet}, {"A", 5, 3, admission.CapSet},
+		{"A", 4, 1, admission.CapLate}, {"", 1, 2, admission.CapLate}, // whatever they change
+		{"A", 5, 3, admission.CapSet}, // a repeat of the last one
+		{"", 5, 4, admission.CapSet}, {"A", 5, 3, admission.CapLate},
+	} {
+		a, err := b.store.SetCap(b.ctx(), admission.CapChange{Sale: b.sale, Gen: gen, Level: c.level, Cap: c.cap, First: 6, Serial: c.serial})
+		if err != nil || a.Outcome != c.want {
+			t.Errorf("cap %d of %q, serial %d: %v, %v", c.cap, c.level, c.serial, a.Outcome, err)
+		}
+	}
+	if s, err := b.store.Status(b.ctx(), b.sale, []string{"A"}); err != nil || s.TotalCap != 5 || s.Levels[0].Cap != 5 {
+		t.Errorf("total %d, level %+v, %v", s.TotalCap, s.Levels, err)
+	}
+}
+
 func TestCapAnswers(t *testing.T) {
 	b := newBench(t)
 	set := func(level string, n, first int) admission.CapAnswer {

@@ -22,6 +22,7 @@ func controlItem(c ledger.Control, writer string) (item, error) {
 	}
 	r := row(saleKey(c.Sale, controlRow).item())
 	r["gen"], r["rev"], r["epoch"], r["roster_size"] = num(c.Gen), num(c.Rev), num(c.Epoch), num(c.RosterSize)
+	r["cap_serial"] = num(c.CapSerial)
 	r["frozen"], r["open"], r["plan"], r["writer"] = boolean(c.Frozen), boolean(c.Open), binary(plan), str(writer)
 	r.setStr("rebuilder", c.Rebuilder)
 	r.setTime("rebuilder_until", c.RebuilderUntil)
@@ -43,10 +44,11 @@ func readControl(it item, saleID string) (ledger.Control, error) {
 		Sale: saleID, Gen: r.num("gen"), Frozen: r.boolean("frozen"), Rebuilder: r.str("rebuilder"), RebuilderUntil: r.time("rebuilder_until"),
 		Open: r.boolean("open"), RosterVersion: r.str("roster_version"), RosterSize: int(r.num("roster_size")),
 		Epoch: r.num("epoch"), ReplicationID: r.str("replication_id"), Breaker: r.str("breaker"), Rev: r.num("rev"),
+		CapSerial: r.num("cap_serial"),
 	}
 	c.Next = readNumbers(r, "next")
 	r.each("cap_intent", func(i *reader) {
-		c.CapIntent = &ledger.CapIntent{Level: i.str("level"), From: int(i.num("from")), To: int(i.num("to")), First: int(i.num("first")),
+		c.CapIntent = &ledger.CapIntent{Serial: i.num("serial"), Level: i.str("level"), From: int(i.num("from")), To: int(i.num("to")), First: int(i.num("first")),
 			Actor: ledger.Actor(i.str("actor")), Reason: i.str("reason"), At: i.time("at")}
 	})
 	if r.err != nil {
@@ -58,7 +60,7 @@ func readControl(it item, saleID string) (ledger.Control, error) {
 }
 
 func intentValue(i ledger.CapIntent) types.AttributeValue {
-	r := row{"level": str(i.Level), "from": num(i.From), "to": num(i.To), "first": num(i.First), "actor": str(string(i.Actor)), "reason": str(i.Reason)}
+	r := row{"serial": num(i.Serial), "level": str(i.Level), "from": num(i.From), "to": num(i.To), "first": num(i.First), "actor": str(string(i.Actor)), "reason": str(i.Reason)}
 	r.setTime("at", i.At)
 	return &types.AttributeValueMemberM{Value: item(r)}
 }

@@ -2,25 +2,31 @@
 -- caps: sets a level's cap, or the sale's total (protocol.md 3.4, S9).
 --
 -- KEYS  cfg total level free
--- ARGV  gen level newcap first    level '' is the sale's total
+-- ARGV  gen level newcap first serial    level '' is the sale's total
 -- answers:
 --   BADARG, GEN
+--   LATE               a change with a higher serial was made before, nothing changed
 --   USED used cap      below the used seats, nothing changed
 --   SEATED             a seat plan changes by name
 --   NOLEVEL, CORRUPT
 --   OK cap next ver    cap below newcap: call again, a call mints at most 1,000
 --
 -- Safe to run twice: the cap is absolute, and a raise mints only what is missing.
+-- Safe to run late: whoever stalled while others finished his change and made
+-- newer ones finds a higher serial.
 -- Numbers are never reused: a raise begins at the greater of next and first.
 local R = redis.call
 local level, want = ARGV[2], tonumber(ARGV[3])
 if not want or want < 0 or want % 1 ~= 0 then return {'BADARG'} end
-local cfg = R('HMGET', KEYS[1], 'gen', 'cap', 'cap:' .. level, 'next:' .. level, 'kind:' .. level)
+local cfg = R('HMGET', KEYS[1], 'gen', 'cap', 'cap:' .. level, 'next:' .. level, 'kind:' .. level, 'change')
 if cfg[1] ~= ARGV[1] then return {'GEN'} end
+local serial, last = tonumber(ARGV[5]) or 0, tonumber(cfg[6] or '0')
+if serial < last then return {'LATE'} end
 if level == '' then
   local used = tonumber(R('GET', KEYS[2]) or '0')
   if want < used then return {'USED', used, tonumber(cfg[2])} end
   R('HSET', KEYS[1], 'cap', want)
+  if serial > last then R('HSET', KEYS[1], 'change', serial) end
   return {'OK', want, 0, R('HINCRBY', KEYS[1], 'ver', 1)}
 end
 if cfg[5] == 's' then return {'SEATED'} end
@@ -42,4 +48,5 @@ elseif want > cap then
   cap, nxt = cap + step, first + step
 end
 R('HSET', KEYS[1], 'cap:' .. level, cap, 'next:' .. level, nxt)
+if serial > last then R('HSET', KEYS[1], 'change', serial) end
 return {'OK', cap, nxt, R('HINCRBY', KEYS[1], 'ver', 1)}
