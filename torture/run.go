@@ -75,6 +75,11 @@ func torture(ctx context.Context, p plan, out io.Writer) (r report, err error) {
 	if err := r.write(p, out); err != nil {
 		return r, err
 	}
+	if p.report != "" {
+		if err := t.keepLog(p.report); err != nil {
+			return r, err
+		}
+	}
 	if !load.Passed(r.Checks) {
 		return r, fmt.Errorf("the torture found something; the end of the log:\n%s", t.logTail())
 	}
@@ -86,7 +91,7 @@ func torture(ctx context.Context, p plan, out io.Writer) (r report, err error) {
 
 // attack lets crowd and nemesis at the town, and judges when all is at rest.
 func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer) (report, error) {
-	n := &nemesis{town: w.town, rng: rand.New(rand.NewPCG(p.seed, 4))}
+	n := &nemesis{town: w.town, noted: w.noted, rng: rand.New(rand.NewPCG(p.seed, 4))}
 	during, stop := context.WithTimeout(ctx, p.duration)
 	defer stop()
 	struck := make(chan error, 1)
@@ -98,7 +103,7 @@ func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer)
 	}()
 	result, err := load.Run(ctx, load.Options{
 		BaseURL: w.town.balancer.url, Sale: saleID, People: w.sale.people, Levels: levels, Requests: requests, Rate: p.rate, Seed: p.seed,
-		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 3 * time.Minute, Probe: w.probe, Rest: w.rest, Progress: load.View(out),
+		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 90 * time.Second, Probe: w.probe, Rest: w.rest, Progress: load.View(out),
 	})
 	stop()
 	if err := errors.Join(err, <-struck); err != nil {
