@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/holdfast/holdfast/ingress/booking"
+	"github.com/holdfast/holdfast/ingress/gate"
 )
 
 // book is POST /sales/{sale}/bookings, in the order of protocol.md 3.5: the
@@ -14,7 +15,7 @@ import (
 func (in *Ingress) book(c echo.Context) error {
 	plan, ok := in.plans.Plan(c.Param("sale"))
 	if !ok {
-		return notFound()
+		return in.noSale()
 	}
 	body, err := readBooking(c.Request())
 	start := in.Now() // when all of it was there: how slowly it came is the sender's doing
@@ -43,6 +44,15 @@ func (in *Ingress) book(c echo.Context) error {
 	in.counted(string(a.Verdict), start)
 	in.answer(c.Response(), plan.Sale.ID, a, start)
 	return nil
+}
+
+// noSale answers for a sale that this process does not know: there is none, or
+// it could not be read.
+func (in *Ingress) noSale() error {
+	if in.plans.Complete() {
+		return notFound()
+	}
+	return unavailable(gate.RefreshEvery)
 }
 
 func (in *Ingress) drive(c echo.Context, plan *booking.Plan, order booking.Order) booking.Answer {

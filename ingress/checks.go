@@ -32,6 +32,9 @@ func (in *Ingress) checkLedger(ctx context.Context) error {
 	if _, err := in.Ledger.Sales(ctx); err != nil {
 		return fmt.Errorf("the ledger can't be read: %w", err)
 	}
+	if !in.plans.Complete() {
+		return errors.New("the sales have not all been read")
+	}
 	for _, id := range in.plans.Sales() {
 		if p, ok := in.plans.Plan(id); ok && !in.plans.Fresh(p) {
 			return fmt.Errorf("the plan of sale %s could not be refreshed since %s", id, p.ReadAt.UTC().Format(instantLayout))

@@ -29,7 +29,7 @@ func (in *Ingress) openAPI(c echo.Context) error {
 func (in *Ingress) salePage(c echo.Context) error {
 	plan, ok := in.plans.Plan(c.Param("sale"))
 	if !ok {
-		return notFound()
+		return in.noSale()
 	}
 	return web.ShowSale(c.Response(), plan.Sale)
 }

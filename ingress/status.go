@@ -130,7 +130,7 @@ func (s *statusCache) read(ctx context.Context, saleID string) (*status.Document
 func (in *Ingress) showStatus(c echo.Context) error {
 	plan, ok := in.plans.Plan(c.Param("sale"))
 	if !ok {
-		return notFound()
+		return in.noSale()
 	}
 	doc, err := in.status.document(c.Request().Context(), plan.Sale.ID)
 	if err != nil {

@@ -39,7 +39,6 @@ type town struct {
 // townOptions differ between a demonstration and a rehearsal.
 type townOptions struct {
 	public, operator string // wished addresses; a free one if taken
-	ingresses        int
 	workers          int
 	env              map[string]string
 }

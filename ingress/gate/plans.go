@@ -47,9 +47,10 @@ type Plans struct {
 	// has other levels than before.
 	OnSale func(saleID string, levels []string)
 
-	current atomic.Pointer[map[string]*booking.Plan]
-	mu      sync.Mutex // one refresh at a time
-	kick    chan struct{}
+	current  atomic.Pointer[map[string]*booking.Plan]
+	complete atomic.Pointer[time.Time] // when every sale was last read without a fault
+	mu       sync.Mutex                // one refresh at a time
+	kick     chan struct{}
 }
 
 // NewPlans reads plans from the ledger and the time from Redis.
@@ -68,6 +69,14 @@ func (p *Plans) Plan(saleID string) (plan *booking.Plan, ok bool) {
 
 // Fresh says whether the plan may be sold by.
 func (p *Plans) Fresh(plan *booking.Plan) bool { return p.now().Sub(plan.ReadAt) < MaxAge }
+
+// Complete says whether a sale that is not here does not exist, as of a moment
+// ago. Otherwise it may be one that could not be read: then the answer is "try
+// again", never "there is no such sale".
+func (p *Plans) Complete() bool {
+	at := p.complete.Load()
+	return at != nil && p.now().Sub(*at) < MaxAge
+}
 
 // Sales are the ids of the sales, in order, as a fresh slice.
 func (p *Plans) Sales() []string { return slices.Sorted(maps.Keys(*p.current.Load())) }
@@ -104,6 +113,7 @@ func (p *Plans) Refresh(ctx context.Context) error {
 	defer p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, RefreshEvery)
 	defer cancel()
+	asked := p.now()
 	ids, err := p.from.Sales(ctx)
 	if err != nil {
 		return fmt.Errorf("gate: list the sales: %w", err)
@@ -122,6 +132,9 @@ func (p *Plans) Refresh(ctx context.Context) error {
 		}
 	}
 	p.current.Store(&next)
+	if len(faults) == 0 {
+		p.complete.Store(&asked)
+	}
 	return errors.Join(faults...)
 }
 
