@@ -10,7 +10,7 @@ export HOLDFAST_TEST_SIZE = $(SIZE)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress, workers, reaper, a demo sale
@@ -47,6 +47,34 @@ torture: redis ## Real processes, Redis and failovers under a nemesis: DURATION=
 .PHONY: bench
 bench: redis ## Measure admission against other ways to sell the last seat (installs postgresql); see docs/benchmarks.md
 	$(GO) run ./bench
+
+.PHONY: infra-synth infra-test
+infra-synth: ## Write infra/template.json from the CDK stack (needs node)
+	cd infra && $(GO) run .
+infra-test: ## Check the CDK stack, cdk-nag included (needs node; minutes when cold)
+	cd infra && $(GO) vet ./... && $(GO) test -count=1 -timeout 15m ./...
+
+.PHONY: test-lambda package
+test-lambda: redis ## Run the packed functions against a Runtime API of our own
+	$(GO) test -tags lambda -count=1 -timeout 15m -v ./cmd/lambda/lambdatest
+package: ## Pack the Lambda functions reproducibly into dist/
+	$(GO) run ./cmd/lambda/pack -arch arm64 -out dist
+
+.PHONY: compat
+compat: ## Run the contract suite against other emulators, as far as they install
+	$(GO) run ./localstack/compat
+
+.PHONY: capacity
+capacity: ## What a deployment costs and where its limits are: ARGS=-h
+	$(GO) run ./cmd/capacity $(ARGS)
+
+.PHONY: localstack-up localstack-test localstack-down
+localstack-up: ## Start LocalStack with compose: PROFILE=open, token or ministack
+	docker compose -f localstack/compose.yaml --profile $(or $(PROFILE),open) up -d --wait
+localstack-test: redis ## Rehearse a small sale against it
+	set -a; . localstack/localstack.env; set +a; $(GO) run ./localstack rehearse --roster 200 --rate 50 --hold 6s
+localstack-down: ## Stop it and drop its data
+	docker compose -f localstack/compose.yaml --profile '*' down -v
 
 .PHONY: model
 model: ## Search the protocol's states to the end (about 8 minutes, 5 GB); see docs/model.md
