@@ -154,7 +154,7 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 		{"sale", "open", rehearsalSale},
 	} {
 		fmt.Fprintln(out, "$ holdfast", strings.Join(args, " "))
-		if err := t.holdfast(ctx, out, args...); err != nil {
+		if err := t.act(ctx, out, args...); err != nil {
 			return err
 		}
 	}

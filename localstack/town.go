@@ -168,6 +168,18 @@ func (t *town) holdfast(ctx context.Context, out io.Writer, args ...string) erro
 	return nil
 }
 
+// act runs an act of an operator that is safe to repeat, and repeats it: on a
+// busy machine a replica that has just started may be slow to acknowledge.
+func (t *town) act(ctx context.Context, out io.Writer, args ...string) error {
+	var err error
+	for range 3 {
+		if err = t.holdfast(ctx, out, args...); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // house opens this process's own adapters to the town.
 func (t *town) house(ctx context.Context) (*wiring.House, error) {
 	cfg, err := config.Load(func(name string) string {

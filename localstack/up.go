@@ -79,7 +79,7 @@ func (t *town) openDemo(ctx context.Context, out io.Writer) (*rostergen.Roster, 
 		return nil, err
 	}
 	for _, args := range [][]string{{"sale", "apply", saleFile}, {"roster", "import", demoSale, rosterFile}, {"sale", "open", demoSale}} {
-		if err := t.holdfast(ctx, out, args...); err != nil {
+		if err := t.act(ctx, out, args...); err != nil {
 			return nil, err
 		}
 	}

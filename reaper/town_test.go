@@ -62,7 +62,9 @@ func newTown(t *testing.T, seats int) *town {
 func (w *town) open(addr string, replicas int) {
 	w.t.Helper()
 	var err error
-	w.redis, err = admredis.Open(admredis.Config{Addrs: []string{addr}, Replicas: replicas, AllowUnacknowledged: replicas == 0, Log: slog.New(slog.DiscardHandler)})
+	w.redis, err = admredis.Open(admredis.Config{Addrs: []string{addr}, Replicas: replicas, AllowUnacknowledged: replicas == 0,
+		WaitTimeout: 5 * time.Second, // other tests keep this machine busy, and nothing here is about a short WAIT
+		Log:         slog.New(slog.DiscardHandler)})
 	w.must(err)
 	w.t.Cleanup(func() { w.redis.Close() })
 	w.admin = goredis.NewClient(&goredis.Options{Addr: addr, MaxRetries: -1})
