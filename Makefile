@@ -18,7 +18,7 @@ run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress
 
 .PHONY: test
 test: redis chromium ## All tests, with the race detector, against real Redis
-	$(GO) test -race -timeout 15m ./...
+	$(GO) test -race -p 1 -timeout 20m ./...
 
 .PHONY: verify
 verify: ## Fast checks before a commit: formatting, vet, staticcheck, tidy modules
@@ -43,6 +43,10 @@ sim: ## Simulate whole sales under one seed: SEED=… repeats a run, RUNS=… sa
 .PHONY: torture
 torture: redis ## Real processes, Redis and failovers under a nemesis: DURATION=1m SEED=1; report in torture-report/
 	$(GO) run ./torture -duration $(or $(DURATION),1m) -seed $(or $(SEED),1)
+
+.PHONY: torture-test
+torture-test: redis ## The small torture and the histories, as tests; they want a quiet machine
+	$(GO) test -race -tags torture -p 1 -count=1 -timeout 15m ./torture/...
 
 .PHONY: bench
 bench: redis ## Measure admission against other ways to sell the last seat (installs postgresql); see docs/benchmarks.md

@@ -3,6 +3,7 @@ package wiring_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
@@ -143,19 +144,31 @@ func openSale(t *testing.T, h *wiring.House, hold time.Duration) {
 	now := time.Now()
 	plan := sale.Sale{ID: saleID, Title: "Functions", Zone: "UTC", OpensAt: now.Add(-time.Minute).Truncate(time.Millisecond), ClosesAt: now.Add(time.Hour).Truncate(time.Millisecond),
 		Hold: hold, Price: sale.Money{AmountMinor: 100, Currency: "BDT"}, Levels: []sale.Level{{Name: "A", Cap: 10}}}.WithDefaults()
-	if _, err := h.Desk().Apply(t.Context(), plan, by); err != nil {
-		t.Fatal(err)
-	}
+	act(t, func() error { _, err := h.Desk().Apply(t.Context(), plan, by); return err })
 	rows := func() (iter.Seq2[sale.Row, error], error) {
 		return func(yield func(sale.Row, error) bool) {
 			yield(sale.Row{Code: "ABCD000001", Email: "one@example.org"}, nil)
 		}, nil
 	}
-	if _, err := h.Desk().ImportRoster(t.Context(), saleID, rows, operator.ImportOptions{}, nil, by); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Desk().Open(t.Context(), saleID, by); err != nil {
-		t.Fatal(err)
+	act(t, func() error {
+		_, err := h.Desk().ImportRoster(t.Context(), saleID, rows, operator.ImportOptions{}, nil, by)
+		return err
+	})
+	act(t, func() error { return h.Desk().Open(t.Context(), saleID, by) })
+}
+
+// act repeats an act of an operator, all of which are safe to repeat, while a
+// replica that has just started is slow to acknowledge.
+func act(t *testing.T, do func() error) {
+	t.Helper()
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil {
+			return
+		}
+		if try == 20 || !errors.Is(err, admission.ErrUnacknowledged) {
+			t.Fatal(err)
+		}
 	}
 }
 

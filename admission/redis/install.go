@@ -12,6 +12,10 @@ import (
 	"github.com/holdfast/holdfast/admission"
 )
 
+// installTries is how often the last step asks for its acknowledgement. Nobody is
+// in a hurry, and a replica that has just started may need seconds.
+const installTries = 25
+
 // installPage is how many tokens one call adds.
 const installPage = 1000
 
@@ -106,7 +110,7 @@ func (s *Store) installFinish(ctx context.Context, p *admission.Plan, owner stri
 	}
 	for attempt := 1; ; attempt++ {
 		_, err := s.stepAcknowledged(ctx, installFinishScript, all, args...)
-		if attempt == tries || !errors.Is(err, admission.ErrUnacknowledged) {
+		if attempt == installTries || !errors.Is(err, admission.ErrUnacknowledged) {
 			return err
 		}
 	}
