@@ -30,7 +30,36 @@ func (d *Desk) SetCap(ctx context.Context, saleID, level string, n int, by By) (
 	if level == "" {
 		return d.setOneCap(ctx, saleID, "", n, eitherWay, by)
 	}
-	before, sum := planCap(c.Plan, level), sumOfCaps(c.Plan)
+	a, err := d.setLevelCap(ctx, c, level, n, by)
+	if c.Plan.TotalCap >= sumOfCaps(c.Plan) {
+		err = errors.Join(err, d.follow(ctx, saleID, by))
+	}
+	return a, err
+}
+
+// follow makes a total that follows its levels their sum again: of several
+// changes at once each computed it from what it had read. The last one to look
+// finds it right, or mends it.
+func (d *Desk) follow(ctx context.Context, saleID string, by By) error {
+	for range tries {
+		c, err := d.working(ctx, saleID)
+		if err != nil {
+			return err
+		}
+		sum := sumOfCaps(c.Plan)
+		if c.Plan.TotalCap == sum && c.CapIntent == nil {
+			return nil
+		}
+		if _, err := d.setOneCap(ctx, saleID, "", sum, eitherWay, by); err != nil && !isRefusal(err) {
+			return err
+		}
+	}
+	return nil // others keep changing caps: each of them looks, too
+}
+
+// setLevelCap changes a level, and with it a total that follows.
+func (d *Desk) setLevelCap(ctx context.Context, c ledger.Control, level string, n int, by By) (admission.CapAnswer, error) {
+	saleID, before, sum := c.Sale, planCap(c.Plan, level), sumOfCaps(c.Plan)
 	after := sum - before + n
 	if n > before && c.Plan.TotalCap >= sum {
 		if _, err := d.setOneCap(ctx, saleID, "", after, eitherWay, by); err != nil {
