@@ -31,11 +31,12 @@ const (
 	inboxKind   = "I#"
 	directory   = "SALES"
 
-	alone      = "-" // sk of a row that shares its pk with nobody
-	controlRow = "control"
-	statusRow  = "status"
-	notePrefix = "note#"
-	auditStart = "audit#"
+	alone       = "-" // sk of a row that shares its pk with nobody
+	controlRow  = "control"
+	statusRow   = "status"
+	notePrefix  = "note#"
+	auditStart  = "audit#"
+	minuteStart = "minute#"
 )
 
 func bookingKey(id string) key              { return key{bookingKind + id, alone} }

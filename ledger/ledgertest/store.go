@@ -32,6 +32,7 @@ type Store struct {
 	controls map[string]ledger.Control
 	notes    map[owned]ledger.SweepNote
 	audits   map[string][]ledger.AuditEntry
+	minutes  map[string][]ledger.Minute
 	status   map[string]statusDoc
 	inbox    map[owned]ledger.InboxItem
 }
@@ -59,6 +60,7 @@ func NewStore(now func() time.Time) *Store {
 		controls: map[string]ledger.Control{},
 		notes:    map[owned]ledger.SweepNote{},
 		audits:   map[string][]ledger.AuditEntry{},
+		minutes:  map[string][]ledger.Minute{},
 		status:   map[string]statusDoc{},
 		inbox:    map[owned]ledger.InboxItem{},
 	}
