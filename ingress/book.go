@@ -20,7 +20,7 @@ func (in *Ingress) book(c echo.Context) error {
 	body, err := readBooking(c.Request())
 	start := in.Now() // when all of it was there: how slowly it came is the sender's doing
 	if err != nil {
-		in.counted("invalid_request", start)
+		in.counted(plan.Sale.ID, "invalid_request", start)
 		return invalid(Field{"body", err.Error()})
 	}
 	if body.website != "" {
@@ -30,18 +30,18 @@ func (in *Ingress) book(c echo.Context) error {
 		return nil
 	}
 	if after, limited := in.overLimit(in.byIP, "client", in.client.Key(c.Request())); limited {
-		return in.rateLimited(after, start)
+		return in.rateLimited(plan.Sale.ID, after, start)
 	}
 	order, problem := in.order(plan, &body, c.Request())
 	if problem != nil {
-		in.counted("invalid_request", start)
+		in.counted(plan.Sale.ID, "invalid_request", start)
 		return problem
 	}
 	if after, limited := in.overLimit(in.byCode, "code", string(order.Candidate)); limited {
-		return in.rateLimited(after, start)
+		return in.rateLimited(plan.Sale.ID, after, start)
 	}
 	a := in.drive(c, plan, order)
-	in.counted(string(a.Verdict), start)
+	in.counted(plan.Sale.ID, string(a.Verdict), start)
 	in.answer(c.Response(), plan.Sale.ID, a, start)
 	return nil
 }
@@ -73,13 +73,15 @@ func (in *Ingress) answer(w http.ResponseWriter, saleID string, a booking.Answer
 	}
 }
 
-func (in *Ingress) counted(outcome string, start time.Time) {
+func (in *Ingress) counted(saleID, outcome string, start time.Time) {
+	took := in.Now().Sub(start)
 	in.metrics.bookings.WithLabelValues(outcome).Inc()
-	in.metrics.took.WithLabelValues(outcome).Observe(in.Now().Sub(start).Seconds())
+	in.metrics.took.WithLabelValues(outcome).Observe(took.Seconds())
+	in.metrics.tally.Answered(saleID, outcome, took)
 }
 
-func (in *Ingress) rateLimited(after time.Duration, start time.Time) error {
-	in.counted(string(codeRateLimited), start)
+func (in *Ingress) rateLimited(saleID string, after time.Duration, start time.Time) error {
+	in.counted(saleID, string(codeRateLimited), start)
 	return tooMany(after)
 }
 

@@ -23,6 +23,8 @@ import (
 	"github.com/holdfast/holdfast/ingress/gate"
 	"github.com/holdfast/holdfast/ingress/limit"
 	"github.com/holdfast/holdfast/ingress/seats"
+	"github.com/holdfast/holdfast/ingress/tally"
+	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/sale"
@@ -58,6 +60,9 @@ type Options struct {
 	// RatePerClient and RatePerCode are booking requests per second; 0: no limit.
 	// A client may save up a minute's worth and a code ten seconds': see Limits.
 	RatePerClient, RatePerCode float64
+
+	// Minutes keeps what this process answers, for consoles and reports; nil: nobody does.
+	Minutes ledger.MinuteStore
 
 	Operations    admin.Operations // nil: the operators' listener has health and metrics only
 	OperatorToken string
@@ -98,6 +103,7 @@ type Ingress struct {
 	status  *statusCache
 	health  *admin.Health
 	console *console.Console // nil: the operations are not those of a whole desk
+	keeper  *tally.Keeper    // nil: nobody keeps minutes
 
 	public, operator *echo.Echo
 }
@@ -148,6 +154,9 @@ func New(o Options) (*Ingress, error) {
 		Observe: in.metrics, Now: o.Now, Rand: o.Rand, MintID: o.Hasher.BookingID, Log: o.Log, Resume: o.Resume, ResumeAfter: o.ResumeAfter,
 	})
 	in.health = admin.NewHealth(append(in.checks(), o.Ready...), o.Now)
+	if err := in.keepMinutes(); err != nil {
+		return nil, err
+	}
 	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Metrics: o.Registry, Now: o.Now})
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
 	return in, nil

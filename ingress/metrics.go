@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ingress/tally"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/payment"
@@ -37,6 +38,8 @@ type metrics struct {
 	limited    *prometheus.CounterVec
 	notices    *prometheus.CounterVec
 	panics     prometheus.Counter
+
+	tally tally.Tally // by sale, for the ledger
 
 	// For readiness: when replicas last acknowledged, and last did not.
 	acked, short atomic.Int64
@@ -73,7 +76,7 @@ func newMetrics(r prometheus.Registerer, now func() time.Time) *metrics {
 }
 
 // Admitted implements booking.Observer.
-func (m *metrics) Admitted(_ string, outcome admission.Outcome, took time.Duration, err error) {
+func (m *metrics) Admitted(saleID string, outcome admission.Outcome, took time.Duration, err error) {
 	name := outcome.String()
 	switch {
 	case errors.Is(err, admission.ErrUnacknowledged):
@@ -88,6 +91,7 @@ func (m *metrics) Admitted(_ string, outcome admission.Outcome, took time.Durati
 	}
 	m.admissions.WithLabelValues(name).Inc()
 	m.admitTook.Observe(took.Seconds())
+	m.tally.Admitted(saleID, took)
 }
 
 // GateDecided implements booking.Observer.

@@ -31,6 +31,9 @@ func (in *Ingress) Serve(ctx context.Context, public, operator net.Listener) err
 	if in.seats != nil {
 		wg.Go(func() { in.seats.Run(background) })
 	}
+	if in.keeper != nil {
+		wg.Go(func() { in.keeper.Run(background) })
+	}
 	defer wg.Wait()
 	defer stop()
 

@@ -26,7 +26,7 @@ func (h *House) Serve(ctx context.Context) error {
 		Gateways: h.Gateways, Gateway: h.Config.Gateway, Status: h.Status,
 		PublicURL: h.Config.PublicURL, TrustedProxies: h.Config.TrustedProxies,
 		RatePerClient: h.Config.RatePerClient, RatePerCode: h.Config.RatePerCode,
-		Operations: h.Operations(), OperatorToken: h.Config.OperatorToken, Ready: []admin.Check{{Name: "queue", Run: h.queueAnswers}},
+		Minutes: h.minutes(), Operations: h.Operations(), OperatorToken: h.Config.OperatorToken, Ready: []admin.Check{{Name: "queue", Run: h.queueAnswers}},
 		Resume: h.Redis, Registry: h.Metrics.Registry, Log: h.Log,
 	})
 	if err != nil {
