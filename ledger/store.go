@@ -93,7 +93,7 @@ type SweepNote struct {
 	Suspects []string // ids a diff could not explain; alarmed when seen twice
 }
 
-// AuditEntry is one act of an operator on a sale.
+// AuditEntry is one act of an operator on a sale, or an incident.
 type AuditEntry struct {
 	At             time.Time
 	Actor          Actor
@@ -117,8 +117,9 @@ type ControlStore interface {
 	// item's revision. None yet: ErrNotFound.
 	NoteSweep(ctx context.Context, saleID string, n SweepNote) error
 	LastSweep(ctx context.Context, saleID, kind string) (SweepNote, error)
-	// AppendAudit and Audit keep the operators' acts, oldest first. The very same
-	// entry twice is one, so an unknown outcome may be repeated.
+	// AppendAudit and Audit keep the trail, oldest first: operators' acts, and the
+	// incidents that the reaper saw. The very same entry twice is one, so an unknown
+	// outcome may be repeated.
 	AppendAudit(ctx context.Context, saleID string, e AuditEntry) error
 	Audit(ctx context.Context, saleID string, each func(AuditEntry) error) error
 }

@@ -113,6 +113,7 @@ func (b *rebuild) open(ctx context.Context, h admission.Health) error {
 		return fmt.Errorf("reaper: open sale %s again: %w", b.control.Sale, err)
 	}
 	b.result.Opened = true
+	b.incident(ctx, b.control.Sale, IncidentRebuilt, "Redis was filled from the ledger", "", fmt.Sprintf("generation %d, %d live bookings", b.control.Gen, b.result.Live))
 	b.log.WarnContext(ctx, "rebuild done, the sale is open again", "sale", b.control.Sale, "gen", b.control.Gen, "live", b.result.Live)
 	return nil
 }

@@ -82,8 +82,9 @@ func (t *tools) watch(ctx context.Context, saleID string) (w watched, err error)
 // remember takes the new replication id down, unless somebody did so before.
 func (t *tools) remember(ctx context.Context, w watched, h admission.Health) (watched, error) {
 	saleID, last := w.control.Sale, w.control.ReplicationID
+	first := false // of the reapers that see it
 	c, err := t.store.UpdateControl(ctx, saleID, func(c *ledger.Control) error {
-		if c.ReplicationID == last {
+		if first = c.ReplicationID == last; first {
 			c.ReplicationID = h.ReplicationID
 			c.Epoch++
 		}
@@ -95,6 +96,9 @@ func (t *tools) remember(ctx context.Context, w watched, h admission.Health) (wa
 	w.control = c
 	if w.finding == ReplicationFailover {
 		t.log.WarnContext(ctx, "failover of Redis", "sale", saleID, "epoch", c.Epoch)
+		if first {
+			t.incident(ctx, saleID, IncidentFailover, "a replica has become the primary of Redis", "", fmt.Sprintf("epoch %d", c.Epoch))
+		}
 		return w, t.askDiff(ctx, saleID)
 	}
 	return w, nil
@@ -112,8 +116,9 @@ func (t *tools) askDiff(ctx context.Context, saleID string) error {
 func (t *tools) lost(ctx context.Context, w watched, h admission.Health, why string) (watched, error) {
 	before := w.control
 	w.finding = ReplicationLost
+	first := false // of the reapers that see it
 	c, err := t.store.UpdateControl(ctx, before.Sale, func(c *ledger.Control) error {
-		if c.Frozen || c.Gen != before.Gen {
+		if first = !c.Frozen && c.Gen == before.Gen; !first {
 			return nil
 		}
 		c.Gen++
@@ -128,5 +133,8 @@ func (t *tools) lost(ctx context.Context, w watched, h admission.Health, why str
 		return w, nil // rebuilt in this very moment
 	}
 	t.alarm(AlarmDataLoss, before.Sale, "", why+": the sale is frozen, rebuild it")
+	if first {
+		t.incident(ctx, before.Sale, IncidentFrozen, why, fmt.Sprintf("generation %d", before.Gen), fmt.Sprintf("generation %d", c.Gen))
+	}
 	return w, nil
 }
