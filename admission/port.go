@@ -225,6 +225,7 @@ type LevelStatus struct {
 	Kind      string // "c" counted, "s" seated
 	Cap, Used int
 	Free      int
+	Paid      int // of Used: the ledger has their payment
 }
 
 // Status is one consistent reading of a sale (one script: protocol.md 3.13).
@@ -236,6 +237,7 @@ type Status struct {
 	Hold              time.Duration // of bookings that are admitted now
 	Now               time.Time     // Redis TIME
 	TotalCap, Used    int
+	Paid              int // of Used
 	RosterVersion     string
 	RosterSize        int
 	Bookings, Pending int           // records, and those not known to be in the ledger

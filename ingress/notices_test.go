@@ -309,7 +309,7 @@ func TestStatusFollowsThePublishedDocument(t *testing.T) {
 	if a.status != 200 || a.doc["open"] != true {
 		t.Fatalf("%d %s", a.status, a.raw)
 	}
-	doc := `{"open":true,"opens_at":"2026-05-01T08:00:00Z","closes_at":"2026-05-02T09:00:00Z","now":"2026-05-01T08:30:00Z","version":[1,7],"sold_out":true,"levels":[{"level":"N1","state":"full"}]}`
+	doc := `{"open":true,"opens_at":"2026-05-01T08:00:00Z","closes_at":"2026-05-02T09:00:00Z","now":"2026-05-01T08:30:00Z","version":[1,7],"sold_out":true,"levels":[{"level":"N1","state":"sold_out"}]}`
 	if err := w.store.PutStatus(t.Context(), theSale, 1, 7, []byte(doc)); err != nil {
 		t.Fatal(err)
 	}

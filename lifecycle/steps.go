@@ -33,7 +33,7 @@ type Redis interface {
 	admission.Lookup
 }
 
-// StatusNotifier is told that a script changed what the public sees of a sale;
+// StatusNotifier is told that a script changed what the public sees of a sale, or may have;
 // it publishes soon and must not block (protocol.md 3.13).
 type StatusNotifier interface {
 	Changed(sale string, version int64)
@@ -114,7 +114,8 @@ func (s *Steps) Frozen(ctx context.Context, sale string) (bool, error) {
 	return c.Frozen, nil
 }
 
-// Notify passes a changed public state on; 0 means that nothing changed.
+// Notify passes a public state on that has changed, or may have; 0 means that
+// nothing changed.
 func (s *Steps) Notify(sale string, version int64) {
 	if version > 0 {
 		s.Status.Changed(sale, version)

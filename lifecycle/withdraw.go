@@ -127,5 +127,8 @@ func (s *Steps) Settle(ctx context.Context, b ledger.Booking) error {
 	if _, err := s.Redis.Settle(ctx, b.Sale, b.ID, b.Candidate, b.State == ledger.Paid); err != nil {
 		return fmt.Errorf("lifecycle: settle booking %s: %w", b.ID, err)
 	}
+	if b.State == ledger.Paid { // the last held seat of a full level may have been this one
+		s.Notify(b.Sale, 1)
+	}
 	return nil
 }

@@ -17,7 +17,8 @@ type State string
 // The states of a level.
 const (
 	Available State = "available"
-	Full      State = "full" // nothing free now; a hold that ends brings seats back
+	Held      State = "held"     // nothing free now; a hold that ends brings seats back
+	SoldOut   State = "sold_out" // all paid: only a refund brings seats back
 )
 
 // Version orders the documents of a sale: first by epoch, which rises when the
@@ -52,8 +53,9 @@ type Document struct {
 	ClosesAt time.Time `json:"closes_at"`
 	Now      time.Time `json:"now"`
 	Version  Version   `json:"version"`
-	SoldOut  bool      `json:"sold_out"`
-	Levels   []Level   `json:"levels"`
+	SoldOut  bool      `json:"sold_out"` // every level is
+
+	Levels []Level `json:"levels"`
 }
 
 // Level is the public status of one level.
@@ -64,8 +66,8 @@ type Level struct {
 }
 
 // From makes the document of one consistent reading. A level that still has
-// seats while the sale's total is reached is full: nobody can book it. showFree
-// adds the counts of free seats.
+// seats while the sale's total is reached has none to give. showFree adds the
+// counts of free seats.
 func From(s admission.Status, epoch int64, showFree bool) Document {
 	d := Document{
 		Open: s.Open, OpensAt: s.OpensAt.UTC(), ClosesAt: s.ClosesAt.UTC(), Now: s.Now.UTC(),
@@ -75,18 +77,26 @@ func From(s admission.Status, epoch int64, showFree bool) Document {
 	d.SoldOut = true
 	for _, l := range s.Levels {
 		free := min(l.Free, left)
-		level := Level{Name: l.Name, State: Available}
-		if free == 0 {
-			level.State = Full
-		} else {
-			d.SoldOut = false
-		}
+		level := Level{Name: l.Name, State: stateOf(s, l, free)}
+		d.SoldOut = d.SoldOut && level.State == SoldOut
 		if showFree {
 			level.Free = &free
 		}
 		d.Levels = append(d.Levels, level)
 	}
 	return d
+}
+
+// stateOf says whether a level with so many seats to give will have any again
+// without a refund: what stands in the way is the level's own cap, or the total.
+func stateOf(s admission.Status, l admission.LevelStatus, free int) State {
+	switch {
+	case free > 0:
+		return Available
+	case l.Free == 0 && l.Paid < l.Cap, l.Free > 0 && s.Paid < s.TotalCap:
+		return Held
+	}
+	return SoldOut
 }
 
 // Served is the document as it is answered at now: open only between opens_at

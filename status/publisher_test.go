@@ -109,7 +109,7 @@ func TestChangeIsPublicWithinASecondBothWays(t *testing.T) {
 			if err := json.Unmarshal(w.doc, &d); err != nil {
 				t.Fatal(err)
 			}
-			if d.SoldOut != (free == 0) || d.Version.N != int64(version+1) {
+			if (d.Levels[0].State == Available) != (free > 0) || d.Version.N != int64(version+1) {
 				t.Errorf("free %d: published %+v", free, d)
 			}
 		}
@@ -183,14 +183,14 @@ func TestNewEpochWinsOverAHigherVersion(t *testing.T) {
 func TestDocument(t *testing.T) {
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	s := admission.Status{Open: true, OpensAt: at, ClosesAt: at.Add(time.Hour), Now: at.Add(-time.Minute), Version: 4, TotalCap: 12, Used: 9,
-		Levels: []admission.LevelStatus{{Name: "N1", Cap: 5, Used: 5}, {Name: "N2", Cap: 20, Used: 4, Free: 16}}}
+		Levels: []admission.LevelStatus{{Name: "N1", Cap: 5, Used: 5, Paid: 4}, {Name: "N2", Cap: 20, Used: 4, Free: 16}}}
 	d := From(s, 3, true)
 	got, err := json.Marshal(d.Served(at))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"open":true,"opens_at":"2026-03-01T10:00:00Z","closes_at":"2026-03-01T11:00:00Z","now":"2026-03-01T10:00:00Z",` +
-		`"version":[3,4],"sold_out":false,"levels":[{"level":"N1","state":"full","free":0},{"level":"N2","state":"available","free":3}]}`
+		`"version":[3,4],"sold_out":false,"levels":[{"level":"N1","state":"held","free":0},{"level":"N2","state":"available","free":3}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -202,8 +202,28 @@ func TestDocument(t *testing.T) {
 			t.Errorf("at %v open is not %v", c.now, c.open)
 		}
 	}
-	s.Used = 12
-	if d := From(s, 3, false); !d.SoldOut || d.Levels[1].State != Full || d.Levels[1].Free != nil {
-		t.Errorf("total reached: %+v", d)
+}
+
+// What stands in the way of a level is its own cap or the sale's total, and a
+// hold that ends may bring seats back only if it is a part of that.
+func TestStateOfALevelWithoutFreeSeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		level             admission.LevelStatus
+		total, used, paid int
+		want              State
+	}{
+		"free":                        {admission.LevelStatus{Cap: 5, Used: 4, Free: 1, Paid: 4}, 9, 8, 8, Available},
+		"one of them held":            {admission.LevelStatus{Cap: 5, Used: 5, Paid: 4}, 9, 5, 4, Held},
+		"all paid":                    {admission.LevelStatus{Cap: 5, Used: 5, Paid: 5}, 9, 8, 5, SoldOut},
+		"total reached, others held":  {admission.LevelStatus{Cap: 5, Used: 2, Free: 3, Paid: 2}, 9, 9, 8, Held},
+		"total reached, all paid":     {admission.LevelStatus{Cap: 5, Used: 2, Free: 3, Paid: 2}, 9, 9, 9, SoldOut},
+		"full and paid, others held":  {admission.LevelStatus{Cap: 5, Used: 5, Paid: 5}, 9, 9, 7, SoldOut},
+		"no seats at all":             {admission.LevelStatus{}, 9, 0, 0, SoldOut},
+		"counted by an older version": {admission.LevelStatus{Cap: 5, Used: 5, Paid: -1}, 9, 5, -1, Held},
+	} {
+		s := admission.Status{TotalCap: c.total, Used: c.used, Paid: c.paid, Levels: []admission.LevelStatus{c.level}}
+		if d := From(s, 1, false); d.Levels[0].State != c.want || d.SoldOut != (c.want == SoldOut) || d.Levels[0].Free != nil {
+			t.Errorf("%s: %+v", name, d)
+		}
 	}
 }

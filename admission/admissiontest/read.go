@@ -121,10 +121,10 @@ func (r *Redis) Status(ctx context.Context, sale string, levels []string) (st ad
 		}
 		st = admission.Status{Sale: sale, Gen: s.cfg.gen, Version: s.cfg.ver, Open: s.cfg.open, OpensAt: fromMS(s.cfg.opensMS),
 			ClosesAt: fromMS(s.cfg.closes), Hold: time.Duration(s.cfg.holdMS) * time.Millisecond, Now: fromMS(ms), TotalCap: s.cfg.cap, Used: s.total, RosterVersion: s.cfg.roster,
-			RosterSize: len(s.roster), Bookings: len(s.bk), Pending: len(s.pending)}
+			RosterSize: len(s.roster), Paid: s.paid(""), Bookings: len(s.bk), Pending: len(s.pending)}
 		for _, l := range levels {
 			c := s.cfg.levels[l]
-			st.Levels = append(st.Levels, admission.LevelStatus{Name: l, Kind: c.kind, Cap: c.cap, Used: s.level[l], Free: len(s.free[l])})
+			st.Levels = append(st.Levels, admission.LevelStatus{Name: l, Kind: c.kind, Cap: c.cap, Used: s.level[l], Free: len(s.free[l]), Paid: s.paid(l)})
 		}
 		return nil
 	})

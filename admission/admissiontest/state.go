@@ -158,6 +158,17 @@ func (s *saleState) release(bid string, r admission.Record) int {
 	return n
 }
 
+// paid counts the paid seats of a level, or of all. The scripts keep the number.
+func (s *saleState) paid(level string) int {
+	n := 0
+	for _, rec := range s.bk {
+		if rec.Stage == admission.StagePaid && (level == "" || rec.Level == level) {
+			n += len(rec.Tokens)
+		}
+	}
+	return n
+}
+
 func copyRecord(r admission.Record) admission.Record {
 	r.Tokens, r.Scores = slices.Clone(r.Tokens), slices.Clone(r.Scores)
 	return r

@@ -71,16 +71,25 @@ func (r *Redis) Settle(ctx context.Context, sale, bookingID, candidate string, p
 				went = true
 			}
 			if rec, ok := s.bk[bookingID]; ok && paid {
-				if rec.Stage != admission.StageSoft { // a soft hold is never in the ledger
-					rec.Stage = admission.StagePaid
-					s.bk[bookingID] = rec
-				}
+				s.pay(rec)
 				delete(s.stash, bookingID)
 			}
 		})
 		return nil
 	})
 	return went && err == nil, err
+}
+
+// pay moves a booking to stage P. A soft hold is never in the ledger.
+func (s *saleState) pay(rec admission.Record) {
+	if rec.Stage != admission.StageAdmitted && rec.Stage != admission.StageAttached {
+		return
+	}
+	rec.Stage = admission.StagePaid
+	s.bk[rec.BookingID] = rec
+	if l := s.cfg.levels[rec.Level]; l.kind == "s" || s.paid(rec.Level) == l.cap || s.paid("") == s.cfg.cap {
+		s.raise()
+	}
 }
 
 // Attach is S5, with WAIT if asked for.

@@ -19,7 +19,7 @@ func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, p
 	k := saleKeys(sale)
 	var went bool
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID)}, bookingID, candidate, flag(paid))
+		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID), k.cfg()}, bookingID, candidate, flag(paid))
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,7 @@ func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settl
 	pack := func(out *resp.Writer) {
 		out.String(k.pending())
 		out.String(k.bk())
+		out.String(k.cfg())
 		for _, c := range calls {
 			out.String(k.stash(c.ask.bookingID))
 		}
@@ -72,7 +73,7 @@ func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settl
 		}
 	}
 	went := make([]bool, len(calls))
-	err := s.many(ctx, settleManyScript, k, 2+len(calls), 3*len(calls), pack, func(flat []resp.Value) error {
+	err := s.many(ctx, settleManyScript, k, 3+len(calls), 3*len(calls), pack, func(flat []resp.Value) error {
 		for i := range calls {
 			if flat[i].Kind != resp.Int || flat[i].Int < 0 || flat[i].Int > 1 {
 				return malformed("settle_many: answer %d is neither 0 nor 1", i+1)

@@ -47,8 +47,9 @@ func parseStatus(sale string, levels []string, raw any) (admission.Status, error
 		p.err = err
 	}
 	st.Used, st.Bookings, st.Pending, st.RosterSize = int(p.num()), int(p.num()), int(p.num()), int(p.num())
+	st.Paid = int(p.num())
 	for _, l := range levels {
-		st.Levels = append(st.Levels, admission.LevelStatus{Name: l, Kind: p.str(), Cap: int(p.num()), Used: int(p.num()), Free: int(p.num())})
+		st.Levels = append(st.Levels, admission.LevelStatus{Name: l, Kind: p.str(), Cap: int(p.num()), Used: int(p.num()), Free: int(p.num()), Paid: int(p.num())})
 	}
 	return st, p.end()
 }

@@ -37,4 +37,8 @@ R('INCRBY', KEYS[7], n)
 R('HSET', KEYS[9], unpack(owners))
 R('HSET', KEYS[2], ch, bid)
 R('HSET', KEYS[3], bid, ARGV[4])
+if string.sub(ARGV[4], 1, 1) == 'P' then
+  R('HINCRBY', KEYS[1], 'paid:' .. ARGV[3], n)
+  R('HINCRBY', KEYS[1], 'paid', n)
+end
 return {'OK', nowhere, R('HINCRBY', KEYS[1], 'ver', 1)}

@@ -53,4 +53,8 @@ for s in string.gmatch(f[15], '[^,]+') do
 end
 R('DECRBY', KEYS[6], n)
 R('DECRBY', KEYS[7], n)
+if f[1] == 'P' then
+  R('HINCRBY', KEYS[1], 'paid:' .. level, -n)
+  R('HINCRBY', KEYS[1], 'paid', -n)
+end
 return {'UNDONE', n, edge and R('HINCRBY', KEYS[1], 'ver', 1) or 0}

@@ -74,15 +74,15 @@
     for (const l of doc.levels) {
       const option = [...level.options].find((o) => o.value === l.level);
       if (!option) continue;
-      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state === "full" ? " – " + t("full") : "");
+      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state !== "available" ? " – " + t("full") : "");
     }
-    const none = doc.levels.length > 0 && doc.levels.every((l) => l.state === "full");
+    const none = doc.levels.length > 0 && doc.levels.every((l) => l.state !== "available");
     if (full && !none) say(t("seats_back", { levels: free().join(", ") }), ...choices());
     if (none && !busy && !view.id && phase() === "open" && !full) sayFull("sold_out");
     full = none;
   };
 
-  const free = () => (status ? status.levels.filter((l) => l.state !== "full" && [...level.options].some((o) => o.value === l.level)).map((l) => l.level) : []);
+  const free = () => (status ? status.levels.filter((l) => l.state === "available" && [...level.options].some((o) => o.value === l.level)).map((l) => l.level) : []);
   const choices = () => free().map((name) => holdfast.button(t("choose", { level: name }), () => { level.value = name; showLevel(); say(""); book.focus(); }));
 
   // sayFull: unpaid holds come back, and the last of those that exist now does
