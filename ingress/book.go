@@ -29,7 +29,7 @@ func (in *Ingress) book(c echo.Context) error {
 		in.writeBooking(c.Response(), plan.Sale.ID, a)
 		return nil
 	}
-	if after, limited := in.overLimit(in.byIP, "client", in.client.Key(c.Request())); limited {
+	if after, limited := in.overClientLimit(c.Request()); limited {
 		return in.rateLimited(plan.Sale.ID, after, start)
 	}
 	order, problem := in.order(plan, &body, c.Request())

@@ -47,15 +47,15 @@ func readBooking(r *http.Request) (bookingBody, error) {
 	if n > maxBody {
 		return bookingBody{}, errTooLarge
 	}
-	raw := (*buf)[:n] // strings made of it are copies: the buffer goes back
-	if !utf8.Valid(raw) {
+	raw := string((*buf)[:n]) // the one copy: the fields are parts of it, the buffer goes back
+	if !utf8.ValidString(raw) {
 		return bookingBody{}, errors.New("the body is not UTF-8 text")
 	}
 	switch kind := mediaType(r.Header.Get("Content-Type")); kind {
 	case "application/json", "":
 		return decodeJSON(raw)
 	case "application/x-www-form-urlencoded":
-		return decodeForm(string(raw))
+		return decodeForm(raw)
 	}
 	return bookingBody{}, errors.New("the body must be application/json or application/x-www-form-urlencoded")
 }

@@ -44,7 +44,7 @@ func (in *Ingress) hold(c echo.Context) error {
 	if b.trapped() {
 		return in.decoyHold(c, plan, b)
 	}
-	if after, limited := in.overLimit(in.byIP, "client", in.client.Key(c.Request())); limited {
+	if after, limited := in.overClientLimit(c.Request()); limited {
 		return tooMany(after)
 	}
 	r, hall, problem := in.holdRequest(plan, b, c.Request())

@@ -37,7 +37,7 @@ func FuzzDecodeJSON(f *testing.F) {
 		if len(raw) > maxBody || !utf8.Valid(raw) || bytes.Count(raw, []byte("[")) > maxDepth || bytes.Count(raw, []byte("{")) > maxDepth {
 			return
 		}
-		got, err := decodeJSON(raw)
+		got, err := decodeJSON(string(raw))
 		doc, ok := decoded(raw)
 		if (err == nil) != ok {
 			t.Fatalf("%q: error %v, encoding/json says %t", raw, err, ok)
@@ -86,7 +86,7 @@ func TestHoneypotIsSeen(t *testing.T) {
 		`{"website":"","website":"x"}`: true, `{"website":"x","website":""}`: true,
 		`{"website":""}`: false, `{"website":null}`: false, `{}`: false,
 	} {
-		b, err := decodeJSON([]byte(body))
+		b, err := decodeJSON(body)
 		if err != nil || (b.website != "") != filled {
 			t.Errorf("%s: filled %q, %v", body, b.website, err)
 		}

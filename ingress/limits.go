@@ -1,6 +1,7 @@
 package ingress
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -15,6 +16,13 @@ func (in *Ingress) overLimit(b *limit.Buckets, name, key string) (after time.Dur
 		in.metrics.limited.WithLabelValues(name).Inc()
 	}
 	return after, !ok
+}
+
+// overClientLimit takes a token of the client's limit. The address is written
+// into the caller's stack: it is needed for this one question.
+func (in *Ingress) overClientLimit(r *http.Request) (after time.Duration, limited bool) {
+	var text [48]byte
+	return in.overLimit(in.byIP, "client", string(in.client.AppendKey(text[:0], r)))
 }
 
 // limitClient is for the other endpoints that cost a read somewhere.

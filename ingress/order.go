@@ -30,7 +30,11 @@ func (in *Ingress) order(plan *booking.Plan, b *bookingBody, r *http.Request) (b
 	if b.hold != "" {
 		b.wishHold(&o, plan, in.Hasher.Minted)
 	} else if level, ok := plan.Sale.Level(b.level); ok {
+		o.Level = level.Name // the plan's own: the request's is a part of its body, which would live as long
 		b.wish(&o, level, plan.Sale.MaxSeats)
+		if _, err := plan.Sale.Amount(plan.Halls, o.Level, o.Count, o.Seats); err != nil {
+			b.fault("seats", err.Error())
+		}
 	} else {
 		b.fault("level", "is not a level of this sale")
 	}
@@ -41,8 +45,7 @@ func (in *Ingress) order(plan *booking.Plan, b *bookingBody, r *http.Request) (b
 	if len(b.faults) > 0 {
 		return o, invalid(b.faults...)
 	}
-	o.Candidate, o.EmailHash = in.Hasher.Code(code), in.Hasher.Email(email)
-	o.Fill(in.Hasher, plan.Sale.ID, key)
+	o.Hash(in.Hasher, plan.Sale.ID, code, email, key)
 	return o, nil
 }
 

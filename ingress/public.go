@@ -52,6 +52,7 @@ func (in *Ingress) readable(e *echo.Echo, path string, h echo.HandlerFunc) {
 // route adds what every public handler needs and nothing more: a panic becomes
 // a problem, answers can't be sniffed, and requests are counted.
 func (in *Ingress) route(e *echo.Echo, method, path string, h echo.HandlerFunc) {
+	name := method + " " + path
 	e.Add(method, path, func(c echo.Context) (err error) {
 		c.Response().Header()["X-Content-Type-Options"] = noSniff
 		defer func() {
@@ -61,7 +62,7 @@ func (in *Ingress) route(e *echo.Echo, method, path string, h echo.HandlerFunc) 
 			if err != nil {
 				in.fail(err, c)
 			}
-			in.metrics.requests.WithLabelValues(method+" "+path, statusText(c.Response().Status)).Inc()
+			in.metrics.requests.WithLabelValues(name, statusText(c.Response().Status)).Inc()
 		}()
 		return h(c)
 	})

@@ -60,7 +60,7 @@ func (s *scanner) skipInside(open byte, depth int) error {
 }
 
 func (s *scanner) word(w string) error {
-	if len(s.raw)-s.at < len(w) || string(s.raw[s.at:s.at+len(w)]) != w {
+	if !strings.HasPrefix(s.raw[s.at:], w) {
 		return errJSON
 	}
 	s.at += len(w)
@@ -103,7 +103,7 @@ func (s *scanner) digits() int {
 	return s.at - from
 }
 
-// text reads a string. Nearly all have no escape: those are copied once.
+// text reads a string. Nearly all have no escape: those are parts of the body.
 func (s *scanner) text() (string, error) {
 	if s.peek() != '"' {
 		return "", errJSON
@@ -114,7 +114,7 @@ func (s *scanner) text() (string, error) {
 		switch c := s.raw[s.at]; {
 		case c == '"':
 			s.at++
-			return string(s.raw[from : s.at-1]), nil
+			return s.raw[from : s.at-1], nil
 		case c == '\\':
 			return s.escaped(append(make([]byte, 0, 64), s.raw[from:s.at]...))
 		case c < ' ':
@@ -182,7 +182,7 @@ func (s *scanner) hex() (rune, bool) {
 		return 0, false
 	}
 	var r rune
-	for _, c := range s.raw[s.at : s.at+4] {
+	for _, c := range []byte(s.raw[s.at : s.at+4]) {
 		switch {
 		case c >= '0' && c <= '9':
 			c -= '0'

@@ -66,6 +66,9 @@ func (e Email) Folded() string {
 			local = bare
 		}
 	}
+	if len(local)+len("@")+len(domain) == len(s) {
+		return s // nearly all of them: nothing was cut
+	}
 	return local + "@" + domain
 }
 
@@ -79,8 +82,9 @@ func notInLocal(r rune) bool {
 
 // validDomain wants two or more labels of letters, digits and inner dashes; letters of any script.
 func validDomain(domain string) bool {
-	labels := strings.Split(domain, ".")
-	for _, label := range labels {
+	labels := 0
+	for label := range strings.SplitSeq(domain, ".") {
+		labels++
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
@@ -90,5 +94,5 @@ func validDomain(domain string) bool {
 			}
 		}
 	}
-	return len(labels) >= 2
+	return labels >= 2
 }

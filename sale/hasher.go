@@ -28,6 +28,7 @@ type macState struct {
 	mac hash.Hash
 	in  []byte
 	out [sha256.Size]byte
+	id  [16]byte // of a booking, while it is minted
 }
 
 // NewHasher takes the deployment secret, at least MinSecret bytes, and keeps a copy of it.
@@ -43,22 +44,38 @@ func NewHasher(secret []byte) (*Hasher, error) {
 
 // Code is HMAC-SHA-256 of the code, whole.
 func (h *Hasher) Code(code Code) CodeHash {
+	var text [43]byte
+	return CodeHash(h.AppendCode(text[:0], code))
+}
+
+// AppendCode appends what Code returns. The appending forms are for the hot path: the hashes of a request share one string.
+func (h *Hasher) AppendCode(dst []byte, code Code) []byte {
 	sum := h.sum("holdfast code v1", string(code))
-	return CodeHash(encode(sum[:]))
+	return base64.RawURLEncoding.AppendEncode(dst, sum[:])
 }
 
 // Email is the first 8 bytes of the HMAC-SHA-256 of the folded e-mail, in hexadecimal.
 func (h *Hasher) Email(e Email) EmailHash {
-	sum := h.sum("holdfast e-mail v1", e.Folded())
 	var text [16]byte
-	hex.Encode(text[:], sum[:8])
-	return EmailHash(text[:])
+	return EmailHash(h.AppendEmail(text[:0], e))
+}
+
+// AppendEmail appends what Email returns.
+func (h *Hasher) AppendEmail(dst []byte, e Email) []byte {
+	sum := h.sum("holdfast e-mail v1", e.Folded())
+	return hex.AppendEncode(dst, sum[:8])
 }
 
 // Input is the hash of a request's input, by which a repeated idempotency key is told from a reused one (protocol.md 3.5 MISMATCH): 22 characters. The parts and their number are encoded without ambiguity; the caller passes normal forms in a fixed order.
 func (h *Hasher) Input(parts ...string) string {
+	var text [22]byte
+	return string(h.AppendInput(text[:0], parts...))
+}
+
+// AppendInput appends what Input returns.
+func (h *Hasher) AppendInput(dst []byte, parts ...string) []byte {
 	sum := h.sum("holdfast input v1", parts...)
-	return encode(sum[:16])
+	return base64.RawURLEncoding.AppendEncode(dst, sum[:16])
 }
 
 // A booking id is 16 bytes: so many are random, the rest is a keyed hash of them.
@@ -66,13 +83,17 @@ const randomBytes = 12
 
 // BookingID mints the id of one booking attempt (protocol.md R2): 26 characters, of the form of NewBookingID. 96 bits of it are random, 32 are a keyed hash of those, so that Minted can tell an id that nobody was ever given without asking ledger or Redis. rand must be crypto/rand.Reader outside of tests: the id is all that one needs to see a booking.
 func (h *Hasher) BookingID(rand io.Reader) (string, error) {
-	var id [16]byte
-	if _, err := io.ReadFull(rand, id[:randomBytes]); err != nil {
+	s := h.states.Get().(*macState) // lends its bytes: what a reader is given escapes to the heap
+	defer h.states.Put(s)
+	if _, err := io.ReadFull(rand, s.id[:randomBytes]); err != nil {
 		return "", fmt.Errorf("mint a booking id: random source: %w", err)
 	}
-	sum := h.proof(id[:randomBytes])
-	copy(id[randomBytes:], sum[:])
-	return crockford.EncodeToString(id[:]), nil
+	sum := h.proof(s.id[:randomBytes])
+	copy(s.id[randomBytes:], sum[:])
+	var text [26]byte
+	crockford.Encode(text[:], s.id[:])
+	clear(s.id[:])
+	return string(text[:]), nil
 }
 
 // Minted says whether BookingID of a Hasher with the same secret made this id, or made the one that it is a late re-admission of ("L-"). Of invented ids one in 2^32 passes; it says nothing about whether the booking still exists.
@@ -98,14 +119,6 @@ func (h *Hasher) proof(random []byte) (p [16 - randomBytes]byte) {
 	sum := h.sum("holdfast booking id v1", string(random))
 	copy(p[:], sum[:])
 	return p
-}
-
-// encode is unpadded base64url of at most a whole hash.
-func encode(sum []byte) string {
-	var text [43]byte
-	n := base64.RawURLEncoding.EncodedLen(len(sum))
-	base64.RawURLEncoding.Encode(text[:n], sum)
-	return string(text[:n])
 }
 
 // sum hashes the domain and the parts, each behind its length, so that no two lists of parts give the same bytes.

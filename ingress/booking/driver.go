@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/sale"
 )
@@ -18,7 +19,10 @@ const actor ledger.Actor = "ingress"
 const cleanupFor = 5 * time.Second
 
 // Driver books. Make one with New; it is safe for concurrent use.
-type Driver struct{ Options }
+type Driver struct {
+	Options
+	horizon *horizon
+}
 
 // New returns a driver.
 func New(o Options) *Driver {
@@ -28,7 +32,7 @@ func New(o Options) *Driver {
 	if o.MintID == nil {
 		o.MintID = sale.NewBookingID
 	}
-	return &Driver{o}
+	return &Driver{o, newHorizon()}
 }
 
 // Book takes one order from the local gates to its answer. From the script on
@@ -43,22 +47,21 @@ func (d *Driver) Book(ctx context.Context, p *Plan, o Order) Answer {
 		d.Log.ErrorContext(ctx, "no booking id", "err", err)
 		return d.unavailable()
 	}
-	r := o.request(p, id)
-	if a, decided := d.Gates.Decide(ctx, &r); decided {
-		d.Observe.GateDecided(r.Sale, a.Outcome)
-		return d.refusal(p, r, a)
+	w := &drive{Driver: d, plan: p, order: o, r: o.request(p, id), deadline: start.Add(p.Sale.Ages.RequestMax)}
+	if a, decided := d.Gates.Decide(ctx, &w.r); decided {
+		d.Observe.GateDecided(w.r.Sale, a.Outcome)
+		return d.refusal(p, w.r, a)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Sale.Ages.RequestMax)
-	defer cancel()
-	w := &drive{Driver: d, plan: p, order: o, r: r, deadline: start.Add(p.Sale.Ages.RequestMax)}
-	a := w.admit(ctx)
+	a := w.admit(d.horizon.detached(ctx, p.Sale.Ages.RequestMax, &w.whole))
 	if ok := a.Verdict == Created || a.Verdict == Repeated; ok && !d.Now().Before(w.deadline) {
 		return d.unavailable() // too late to promise anything; a retry finds it
 	}
 	return a
 }
 
-// drive is one order on its way.
+// drive is one order on its way. It has room for what each booking needs, so that
+// one allocation does for all of it; it is never used again, because an event or
+// a context may outlive it.
 type drive struct {
 	*Driver
 	plan     *Plan
@@ -69,6 +72,11 @@ type drive struct {
 	ans     admission.Answer // of the admission
 	resumed bool             // it is another driver's booking, which had fallen silent
 	booking ledger.Booking   // as far as it is known, state None
+
+	whole, creating, publishing term
+	held                        events.Held
+	seat                        [1]ledger.Seat // most bookings have one
+	sent                        [1]events.Seat
 }
 
 // admit is step 2.

@@ -21,44 +21,40 @@ type Order struct {
 	InputHash string   // of what the key stands for
 }
 
-// Fill hashes what a repeated request is compared by: the key belongs to one
-// candidate of one sale, the input is everything else (protocol.md 3.5).
-func (o *Order) Fill(h *sale.Hasher, saleID, key string) {
+// Hash fills in who orders, and what a repeated request is compared by: the key
+// belongs to one candidate of one sale, the input is everything else (protocol.md
+// 3.5). The four hashes are parts of one string.
+func (o *Order) Hash(h *sale.Hasher, saleID string, code sale.Code, email sale.Email, key string) {
+	var space [128]byte
+	b := h.AppendCode(space[:0], code)
+	candidate := len(b)
+	b = h.AppendEmail(b, email)
+	mail := len(b)
 	if key != "" {
-		o.Key = h.Input("idempotency key", saleID, string(o.Candidate), key)
+		b = h.AppendInput(b, "idempotency key", saleID, string(b[:candidate]), key)
 	}
+	keyed := len(b)
 	if o.HoldID != "" {
-		o.InputHash = h.Input("booking of a hold", saleID, string(o.EmailHash), o.HoldID)
-		return
+		b = h.AppendInput(b, "booking of a hold", saleID, string(b[candidate:mail]), o.HoldID)
+	} else {
+		b = h.AppendInput(b, "booking", saleID, o.Level, string(b[candidate:mail]), strconv.Itoa(o.Count), strings.Join(o.Seats, ","))
 	}
-	o.InputHash = h.Input("booking", saleID, o.Level, string(o.EmailHash), strconv.Itoa(o.Count), strings.Join(o.Seats, ","))
+	all := string(b)
+	o.Candidate, o.EmailHash = sale.CodeHash(all[:candidate]), sale.EmailHash(all[candidate:mail])
+	o.Key, o.InputHash = all[mail:keyed], all[keyed:]
 }
 
-// seats is how many seats the order is for.
-func (o Order) seats() int {
-	if len(o.Seats) > 0 {
-		return len(o.Seats)
-	}
-	return o.Count
-}
-
+// request asks for the order's seats. Whoever made the order has checked the
+// names: of one that the plan does not have no price is known, and without one
+// the adapter refuses. A hold knows its price itself.
 func (o Order) request(p *Plan, bookingID string) admission.Request {
-	price := o.price(p)
+	price := p.Sale.Price
+	if o.HoldID == "" {
+		price, _ = p.Sale.Amount(p.Halls, o.Level, o.Count, o.Seats)
+	}
 	return admission.Request{
 		Sale: p.Sale.ID, BookingID: bookingID, Candidate: string(o.Candidate), Level: o.Level, Gen: p.Gen,
 		Key: o.Key, InputHash: o.InputHash, EmailHash: string(o.EmailHash),
 		AmountMinor: price.AmountMinor, Currency: price.Currency, Count: o.Count, Seats: o.Seats,
 	}
-}
-
-// price of the order. Named seats cost what their sections say; a hold knows its
-// price itself. Of a name that the plan does not have the level's price is taken:
-// the script refuses it.
-func (o Order) price(p *Plan) sale.Money {
-	if hall := p.Halls[o.Level]; hall != nil && len(o.Seats) > 0 {
-		if sum, err := hall.Amount(o.Seats); err == nil {
-			return sum
-		}
-	}
-	return p.Sale.PriceOf(o.Level).Times(o.seats())
 }

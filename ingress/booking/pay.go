@@ -55,10 +55,11 @@ func (w *drive) create(ctx context.Context) (payment.Session, error) {
 		ExpiresAt: w.ans.HoldUntil,
 	}
 	var s payment.Session
+	place := &w.creating
 	err := retry(ctx, createTries, func(ctx context.Context) error {
 		left /= 2 // for this one; as much for those that may follow
-		ctx, cancel := context.WithTimeout(ctx, left)
-		defer cancel()
+		ctx = w.horizon.within(ctx, left, place)
+		place = nil // what an attempt has left behind may still look at its context
 		start := w.Now()
 		var err error
 		s, err = w.Gateway.Create(ctx, req)

@@ -35,16 +35,15 @@ func (w *drive) queue(ctx context.Context, url string) Answer {
 		}
 	}
 	return Answer{Verdict: Created, BookingID: w.booking.ID, State: Held, Level: w.booking.Level,
-		Seats: w.booking.Tokens(), PaymentURL: url, HoldUntil: w.booking.HoldUntil}
+		Seats: w.ans.Tokens, PaymentURL: url, HoldUntil: w.booking.HoldUntil}
 }
 
 // publish sends booking.held until the queue has it: for publishFor, or a third
 // of the driver's time where a short hold leaves it less.
 func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
 	d := w.Driver
-	ctx, cancel := context.WithTimeout(ctx, min(publishFor, w.plan.Sale.Ages.RequestMax/3))
-	defer cancel()
-	e := heldEvent(b, d.Now())
+	ctx = d.horizon.within(ctx, min(publishFor, w.plan.Sale.Ages.RequestMax/3), &w.publishing)
+	e := w.heldEvent(b, d.Now())
 	return retry(ctx, unlimited, func(ctx context.Context) error {
 		start := d.Now()
 		err := d.Publish.Publish(ctx, e)
@@ -82,19 +81,28 @@ func (w *drive) withdraw(ctx context.Context, why ledger.Reason) fate {
 // known is the booking as the admission's answer has it.
 func (w *drive) known(ctx context.Context) ledger.Booking {
 	b := lifecycle.BookingFromRecord(w.r.Sale, admission.Record{
-		BookingID: w.r.BookingID, Candidate: w.r.Candidate, Level: w.r.Level, Tokens: w.ans.Tokens,
+		BookingID: w.r.BookingID, Candidate: w.r.Candidate, Level: w.r.Level,
 		Key: w.r.Key, InputHash: w.r.InputHash, EmailHash: w.r.EmailHash, AmountMinor: w.r.AmountMinor, Currency: w.r.Currency,
 		AdmittedAt: w.ans.AdmittedAt, HoldUntil: w.ans.HoldUntil, Gen: w.r.Gen,
 	})
-	scores, ok := scoresOf(w.r.Level, w.ans.Tokens)
-	if r := w.ans.Record; r != nil && len(r.Scores) == len(b.Seats) {
-		scores, ok = r.Scores, true
+	b.Seats = w.seat[:0]
+	known := true
+	for _, token := range w.ans.Tokens {
+		score, ok := scoreOf(w.r.Level, token)
+		b.Seats, known = append(b.Seats, ledger.Seat{Token: token, Score: score}), known && ok
 	}
-	if !ok { // named seats: only Redis knows their order
+	var scores []int64
+	switch r := w.ans.Record; {
+	case r != nil && len(r.Scores) == len(b.Seats):
+		scores = r.Scores
+	case known:
+		return b
+	default: // named seats: only Redis knows their order
 		rec, err := w.Admission.Record(ctx, w.r.Sale, w.r.BookingID)
 		if err != nil || len(rec.Scores) != len(b.Seats) {
 			w.Log.WarnContext(ctx, "seat order unknown", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-			return b
+			scores = make([]int64, len(b.Seats))
+			break
 		}
 		scores = rec.Scores
 	}
@@ -104,29 +112,27 @@ func (w *drive) known(ctx context.Context) ledger.Booking {
 	return b
 }
 
-// scoresOf reads the order of a counted level's tokens from their names: token
-// n of a level has score n for ever (protocol.md S9).
-func scoresOf(level string, tokens []string) ([]int64, bool) {
-	scores := make([]int64, len(tokens))
-	for i, t := range tokens {
-		number, ok := strings.CutPrefix(t, level+"-")
-		n, err := strconv.ParseInt(number, 10, 64)
-		if !ok || err != nil {
-			return nil, false
-		}
-		scores[i] = n
+// scoreOf reads the order of a counted level's token from its name: token n of a
+// level has score n for ever (protocol.md S9).
+func scoreOf(level, token string) (int64, bool) {
+	number, ok := strings.CutPrefix(token, level)
+	if !ok || !strings.HasPrefix(number, "-") {
+		return 0, false
 	}
-	return scores, true
+	n, err := strconv.ParseInt(number[1:], 10, 64)
+	return n, err == nil
 }
 
 // heldEvent is the full record of a booking: enough to write it to the ledger
 // and to put it back into Redis.
-func heldEvent(b ledger.Booking, now time.Time) events.Event {
-	h := &events.Held{
+func (w *drive) heldEvent(b ledger.Booking, now time.Time) events.Event {
+	h := &w.held
+	*h = events.Held{
 		Level: b.Level, Key: b.Key, InputHash: b.InputHash, EmailHash: b.EmailHash,
 		Gateway: b.Payment.Gateway, PaymentID: b.Payment.ID, AmountMinor: b.Price.AmountMinor, Currency: b.Price.Currency,
 		AdmittedAt: b.AdmittedAt.UTC(), HoldUntil: b.HoldUntil.UTC(),
 	}
+	h.Seats = w.sent[:0]
 	for _, s := range b.Seats {
 		h.Seats = append(h.Seats, events.Seat(s))
 	}

@@ -12,7 +12,7 @@ import (
 
 const (
 	shards   = 64
-	perShard = 4096 // so at most 262,144 keys, about 40 bytes each plus the key
+	perShard = 4096 // so at most 262,144 keys, about 50 bytes each
 )
 
 // Buckets are token buckets by key. Make them with NewBuckets; safe for
@@ -28,7 +28,9 @@ type shard struct {
 	mu sync.Mutex
 	// empty is the time at which the key's bucket will be full again: one number
 	// stands for level and last use (GCRA). A key in the past is as good as absent.
-	empty map[string]time.Time
+	// Keys are here by their hash, under a seed that nobody outside knows: two that
+	// shared one would share a limit, and a request's text is not kept.
+	empty map[uint64]time.Time
 }
 
 // NewBuckets allows rate requests a second for each key, and burst at once. A
@@ -41,7 +43,7 @@ func NewBuckets(rate float64, burst int) *Buckets {
 	b := &Buckets{interval: time.Duration(float64(time.Second) / rate), seed: maphash.MakeSeed()}
 	b.burst = b.interval * time.Duration(max(burst, 1))
 	for i := range b.shards {
-		b.shards[i].empty = make(map[string]time.Time)
+		b.shards[i].empty = make(map[uint64]time.Time)
 	}
 	return b
 }
@@ -52,10 +54,11 @@ func (b *Buckets) Allow(key string, now time.Time) (ok bool, after time.Duration
 	if b == nil {
 		return true, 0
 	}
-	s := &b.shards[maphash.String(b.seed, key)%shards]
+	id := maphash.String(b.seed, key)
+	s := &b.shards[id%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.empty[key]
+	at := s.empty[id]
 	if at.Before(now) {
 		at = now
 	}
@@ -63,10 +66,10 @@ func (b *Buckets) Allow(key string, now time.Time) (ok bool, after time.Duration
 	if over := next.Sub(now) - b.burst; over > 0 {
 		return false, over
 	}
-	if _, known := s.empty[key]; !known && len(s.empty) >= perShard {
+	if _, known := s.empty[id]; !known && len(s.empty) >= perShard {
 		s.evict(now)
 	}
-	s.empty[key] = next
+	s.empty[id] = next
 	return true, 0
 }
 
@@ -75,7 +78,7 @@ func (b *Buckets) Allow(key string, now time.Time) (ok bool, after time.Duration
 // limiter with addresses only makes it forget, it never refuses a stranger.
 func (s *shard) evict(now time.Time) {
 	const sample = 32
-	var victim string
+	var victim uint64
 	var soonest time.Time
 	n := 0
 	for key, at := range s.empty {
@@ -83,7 +86,7 @@ func (s *shard) evict(now time.Time) {
 			delete(s.empty, key)
 			continue
 		}
-		if victim == "" || at.Before(soonest) {
+		if n == 0 || at.Before(soonest) {
 			victim, soonest = key, at
 		}
 		if n++; n == sample {

@@ -19,14 +19,30 @@ type Client struct {
 // X-Forwarded-For from the right, where trusted hops write, and stops at the
 // first address that is none of them: what stands further left is hearsay.
 func (c Client) Key(r *http.Request) string {
+	var text [48]byte
+	return string(c.AppendKey(text[:0], r))
+}
+
+// AppendKey appends what Key returns: the hot path asks for each request.
+func (c Client) AppendKey(dst []byte, r *http.Request) []byte {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return "unknown"
+		return append(dst, "unknown"...)
 	}
 	client := at.Addr().Unmap().WithZone("")
-	if !c.trusts(client) {
-		return fold(client)
+	if c.trusts(client) {
+		client = c.behind(client, r)
 	}
+	if client.Is6() {
+		if p, err := client.Prefix(64); err == nil {
+			return p.AppendTo(dst)
+		}
+	}
+	return client.AppendTo(dst)
+}
+
+// behind is the first client, from the right, that no trusted hop is.
+func (c Client) behind(client netip.Addr, r *http.Request) netip.Addr {
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
 		hop, err := parseHop(hops[i])
@@ -38,7 +54,7 @@ func (c Client) Key(r *http.Request) string {
 			break
 		}
 	}
-	return fold(client)
+	return client
 }
 
 func (c Client) trusts(a netip.Addr) bool {
@@ -58,14 +74,4 @@ func parseHop(s string) (netip.Addr, error) {
 	}
 	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	return a.Unmap().WithZone(""), err
-}
-
-func fold(a netip.Addr) string {
-	if a.Is6() {
-		p, err := a.Prefix(64)
-		if err == nil {
-			return p.String()
-		}
-	}
-	return a.String()
 }
