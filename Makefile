@@ -70,7 +70,7 @@ compat: ## Run the contract suite against other emulators, as far as they instal
 
 .PHONY: capacity
 capacity: ## What a deployment costs and where its limits are: ARGS=-h
-	$(GO) run ./cmd/capacity $(ARGS)
+	$(GO) run ./cmd/holdfast capacity $(ARGS)
 
 .PHONY: localstack-up localstack-test localstack-down
 localstack-up: ## Start LocalStack with compose: PROFILE=open, token or ministack

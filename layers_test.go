@@ -35,9 +35,10 @@ var rooms = map[string]struct{ inside, outside []string }{
 	"workers/batch":  {in("events", "workers"), []string{"github.com/aws/aws-lambda-go"}},
 	"reaper":         {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "reaper"), nil},
 
-	"operator": {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "operator"), nil},
+	"operator": {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "capacity", "operator"), nil},
 
 	"config":      {nil, nil},
+	"capacity":    {nil, nil},
 	"load":        {nil, nil},
 	"examples":    {nil, nil},
 	"cmd":         {[]string{"*"}, []string{"*"}},

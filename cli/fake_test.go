@@ -76,7 +76,7 @@ func (x *town) open(context.Context, func(string) string, func(config.Config) *s
 	}
 	x.opened++
 	return &house{
-		desk: x.desk, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
+		desk: x.desk, flight: &operator.Preflight{Desk: x.desk, Prover: around{}, Table: around{}, Door: around{}}, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
 		healers: func() (*reaper.Reaper, error) {
 			return reaper.New(reaper.Options{Steps: x.Steps, Redis: x.Redis, Health: goodServer{}, Queue: goodQueue{},
 				Wait: func(ctx context.Context, d time.Duration) error { x.Advance(d); return ctx.Err() }})
@@ -180,6 +180,15 @@ func (goodServer) Health(context.Context, string) (admission.Health, error) {
 	return admission.Health{Role: "master", ReplicationID: "repl-1", EvictionPolicy: "noeviction", ConnectedReplicas: 1, Version: "7.0.15"}, nil
 }
 func (goodServer) CheckServer(context.Context, string) error { return nil }
+
+// around is the deployment beside the desk, in which everything is right.
+type around struct{}
+
+func (around) Prove(context.Context, string) (time.Duration, error) { return time.Millisecond, nil }
+func (around) Knock(context.Context, string) error                  { return nil }
+func (around) Inspect(context.Context) (operator.TableState, error) {
+	return operator.TableState{Active: true, Recoverable: true}, nil
+}
 
 type goodQueue struct{}
 

@@ -19,6 +19,7 @@ import (
 // house is what the commands act on: the open adapters of one deployment.
 type house struct {
 	desk    *operator.Desk
+	flight  *operator.Preflight
 	healers func() (*reaper.Reaper, error)
 	dead    deadLetters
 
@@ -45,7 +46,7 @@ func openHouse(ctx context.Context, env func(string) string, log func(config.Con
 		return nil, err
 	}
 	return &house{
-		desk: h.Desk(), healers: h.Healers, dead: h.Queue,
+		desk: h.Desk(), flight: h.Preflight(), healers: h.Healers, dead: h.Queue,
 		serve: h.Serve, work: h.Work, reap: h.Reap, close: h.Close,
 	}, nil
 }

@@ -104,6 +104,7 @@ A sale, from the file to the list:
   holdfast sale apply spring.yaml               say what is sold
   holdfast roster import spring roster.csv      and to whom
   holdfast sale check spring                    is everything right?
+  holdfast preflight spring                     and around it, just before it opens?
   holdfast sale open spring                     let it sell from its opening time on
   holdfast sale status spring --watch           look
   holdfast audit spring                         do all promises hold?
@@ -125,7 +126,7 @@ Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 	flags.StringVar(&a.reason, "reason", "", "why, for the audit trail")
 	root.AddCommand(a.roles()...)
 	root.AddCommand(a.saleCommand(), a.rosterCommand(), a.holdCommand(), a.bookingCommand(), a.exportCommand(), a.inboxCommand())
-	root.AddCommand(a.auditCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.auditCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand(), a.preflightCommand(), a.capacityCommand())
 	return root
 }
 

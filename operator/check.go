@@ -38,12 +38,19 @@ func (d *Desk) Check(ctx context.Context, saleID string) ([]Check, error) {
 		return nil, err
 	}
 	live, err := d.Redis.Status(ctx, saleID, c.Plan.LevelNames())
-	list := []Check{d.checkRedis(ctx, saleID), checkInstalled(c, live, err)}
-	if list[1].Verdict != Fail {
-		list = append(list, checkTimes(c, live), checkLevels(c, live), checkTotal(c, live))
-		list = append(list, d.checkRoster(ctx, c, live)...)
-	}
+	list := append([]Check{d.checkRedis(ctx, saleID)}, d.checkSale(ctx, c, live, err)...)
 	return append(list, d.checkQueue(ctx), d.checkGateway(), d.checkSweeps(ctx, saleID)), nil
+}
+
+// checkSale looks at the sale itself, as ledger and Redis have it; err is why
+// Redis's side can't be read.
+func (d *Desk) checkSale(ctx context.Context, c ledger.Control, live admission.Status, err error) []Check {
+	list := []Check{checkInstalled(c, live, err)}
+	if list[0].Verdict == Fail {
+		return list // the rest would say the same in other words
+	}
+	list = append(list, checkTimes(c, live), checkLevels(c, live), checkTotal(c, live))
+	return append(list, d.checkRoster(ctx, c, live)...)
 }
 
 func whyNotOpen(saleID string, checks []Check) error {

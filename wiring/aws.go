@@ -54,7 +54,7 @@ func (h *House) openLedger(ctx context.Context, cfg aws.Config) error {
 			return fmt.Errorf("create the table %s: %w", table, err)
 		}
 	}
-	h.Store = dynamo.New(client, table, h.Now)
+	h.Store, h.dynamo = dynamo.New(client, table, h.Now), client
 	return nil
 }
 

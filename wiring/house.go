@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/holdfast/holdfast/admission"
 	admredis "github.com/holdfast/holdfast/admission/redis"
 	"github.com/holdfast/holdfast/config"
@@ -38,6 +40,7 @@ type House struct {
 	Steps    *lifecycle.Steps
 	Metrics  *Metrics
 
+	dynamo  *dynamodb.Client // for looks at the table itself
 	closers []func(context.Context) error
 }
 

@@ -107,6 +107,13 @@ func function[F any](t *testing.T, h *wiring.House, name string) F {
 
 func openHouse(t *testing.T) *wiring.House {
 	t.Helper()
+	_, h := openTown(t)
+	return h
+}
+
+// openTown is a house and the local cloud that it stands in.
+func openTown(t *testing.T) (*cloud.Cloud, *wiring.House) {
+	t.Helper()
 	c, err := cloud.Start(t.Context(), cloud.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +141,7 @@ func openHouse(t *testing.T) *wiring.House {
 			t.Error(err)
 		}
 	})
-	return h
+	return c, h
 }
 
 // openSale sells ten seats to a hundred candidates.

@@ -1,20 +1,46 @@
-package main
+// Package capacity is the arithmetic of what a deployment costs and how far it
+// goes. docs/capacity.md explains the model and where its figures come from.
+package capacity
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// input is what a seller knows of the sale.
-type input struct {
-	Bookings, Attempts, Polls float64 // a month's; the others for each booking
-	Rate, Winners             float64 // of the busiest second
-	RedisMicros               float64
+// Input is what a seller knows of the sale.
+type Input struct {
+	Bookings float64 // paid, in a month
+	Attempts float64 // booking requests for each of them
+	Polls    float64 // requests of pages and status for each of them
+
+	Rate        float64 // booking requests in the busiest second
+	Winners     float64 // bookings that the busiest second admits
+	GatewayRate float64 // payments a second that the gateway lets us create; 0: nobody knows
+	RedisMicros float64 // of Redis's one thread, for one admission
 }
 
-var defaults = input{Bookings: 1e6, Attempts: 5, Polls: 30, Rate: 2000, Winners: 400, RedisMicros: 50}
+// DefaultRedisMicros is the processor time of the primary for one admission
+// that nobody shares a batch with, measured at 66 µs; in batches, which is what
+// a crowd makes, it is 9 to 14 µs (docs/benchmarks.md). The batch of a small
+// crowd lies between.
+const DefaultRedisMicros = 50
 
-func (in input) check() error {
-	for name, v := range map[string]float64{"bookings": in.Bookings, "attempts": in.Attempts, "rate": in.Rate, "redis-us": in.RedisMicros} {
-		if v <= 0 {
-			return fmt.Errorf("-%s is %v: it has to be over 0", name, v)
+// Defaults are a month with a million bookings, and an opening second with
+// 2,000 requests.
+var Defaults = Input{Bookings: 1e6, Attempts: 5, Polls: 30, Rate: 2000, Winners: 400, RedisMicros: DefaultRedisMicros}
+
+// Check names the first figure that makes no sense, in a stable order.
+func (in Input) Check() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+		zero  bool // may be 0
+	}{
+		{"bookings", in.Bookings, false}, {"attempts", in.Attempts, false}, {"polls", in.Polls, true}, {"rate", in.Rate, false},
+		{"winners", in.Winners, true}, {"gateway-rate", in.GatewayRate, true}, {"redis-us", in.RedisMicros, false},
+	} {
+		if f.value < 0 || f.value == 0 && !f.zero || math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %v: it has to be a number over 0", f.name, f.value)
 		}
 	}
 	return nil
@@ -58,8 +84,8 @@ const (
 	bytesAnswer           = 2e3
 )
 
-// size is one of two settings.
-type size struct {
+// Size is one of two settings, by its name.
+type Size struct {
 	name                    string
 	node                    float64
 	ingress, workers        float64 // tasks
@@ -68,20 +94,30 @@ type size struct {
 	alarms, secrets, metric float64
 }
 
-var sizes = map[string]size{
+// Sizes are the settings that the model knows: small and large.
+var Sizes = map[string]Size{
 	"small": {"small", valkeyT4gSmall, 2, 1, 0.5, 1, 0.25, 0.5, 30, 4, 8},
 	"large": {"large", valkeyR7gLarge, 4, 4, 1, 2, 0.5, 1, 30, 4, 8},
 }
 
-type cost struct {
-	what string
-	usd  float64
+// Cost is one line of a bill.
+type Cost struct {
+	What string  `json:"what"`
+	USD  float64 `json:"usd"`
 }
 
-// idle is the bill of a month in which nobody buys anything.
-func idle(s size) []cost {
+// Sum is what the lines come to, in USD.
+func Sum(bill []Cost) (usd float64) {
+	for _, c := range bill {
+		usd += c.USD
+	}
+	return usd
+}
+
+// Idle is the bill of a month in which nobody buys anything.
+func Idle(s Size) []Cost {
 	tasks := s.ingress*(s.ingressCPU*fargateCPU+s.ingressGB*fargateGB) + s.workers*(s.workersCPU*fargateCPU+s.workersGB*fargateGB)
-	return []cost{
+	return []Cost{
 		{"Redis: primary and replica", 2 * s.node * hours},
 		{"Fargate (arm64): ingress and workers", tasks * hours},
 		{"NAT in two zones, and their addresses", 2 * (natHour + addressHour) * hours},
@@ -91,12 +127,12 @@ func idle(s size) []cost {
 	}
 }
 
-// usage is what bookings add.
-func usage(in input) []cost {
+// Usage is what bookings add.
+func Usage(in Input) []Cost {
 	requests := in.Bookings * (in.Attempts + in.Polls)
 	// Of polls, CloudFront answers nine of ten from its cache.
 	reaching := in.Bookings * (in.Attempts + in.Polls/10)
-	return []cost{
+	return []Cost{
 		{"DynamoDB writes", in.Bookings * (writesHeld + writesPaid) * writeUnit},
 		{"DynamoDB reads", in.Bookings * readsBooking * readUnit},
 		{"SQS FIFO", in.Bookings * queueRequests * fifoRequest},

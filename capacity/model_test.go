@@ -1,0 +1,70 @@
+package capacity
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestTheBillGrowsWithWhatIsSold(t *testing.T) {
+	one, two := Defaults, Defaults
+	two.Bookings = 2 * one.Bookings
+	if a, b := Sum(Usage(one)), Sum(Usage(two)); b < 1.999*a || b > 2.001*a {
+		t.Errorf("twice the bookings cost %.2f after %.2f", b, a)
+	}
+	if small, large := Sum(Idle(Sizes["small"])), Sum(Idle(Sizes["large"])); small >= large {
+		t.Errorf("small costs %.2f, large %.2f", small, large)
+	}
+}
+
+func TestALimitIsNamedBeforeItIsReached(t *testing.T) {
+	in := Defaults
+	for _, c := range []struct {
+		rate float64
+		want Verdict
+	}{{1000, Enough}, {15000, Tight}, {30000, TooLittle}} {
+		in.Rate, in.RedisMicros = c.rate, 50
+		if got := Limits(in)[0].Verdict; got != c.want {
+			t.Errorf("%.0f requests/s on a thread of 20,000: %q, want %s", c.rate, got, c.want)
+		}
+	}
+}
+
+// TestAGatewayCountsOnceItsLimitIsKnown: a limit that nobody knows is no limit of 0.
+func TestAGatewayCountsOnceItsLimitIsKnown(t *testing.T) {
+	in := Defaults
+	unknown := len(Limits(in))
+	in.GatewayRate = in.Winners / 2
+	known := Limits(in)
+	if last := known[len(known)-1]; len(known) != unknown+1 || last.Part != "payment gateway" || last.Verdict != TooLittle {
+		t.Errorf("limits %+v", known)
+	}
+}
+
+func TestNonsenseIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*Input){
+		"rate": func(in *Input) { in.Rate = 0 }, "bookings": func(in *Input) { in.Bookings = -1 },
+		"redis-us": func(in *Input) { in.RedisMicros = math.NaN() }, "winners": func(in *Input) { in.Winners = math.Inf(1) },
+	} {
+		in := Defaults
+		spoil(&in)
+		if err := in.Check(); err == nil || !strings.HasPrefix(err.Error(), name+" is ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := Defaults.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The measured sales of docs/benchmarks.md fit what is planned for them.
+func TestMemoryIsPlannedAboveWhatWasMeasured(t *testing.T) {
+	for _, c := range []struct {
+		candidates, seats int
+		measured          int64
+	}{{40_000, 20_700, 18_500_000}, {1_000_000, 200_000, 239_000_000}} {
+		if got := RedisBytes(c.candidates, c.seats); got < c.measured || got > 2*c.measured {
+			t.Errorf("%d candidates, %d seats: planned %d bytes, measured %d", c.candidates, c.seats, got, c.measured)
+		}
+	}
+}
