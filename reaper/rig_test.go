@@ -70,7 +70,12 @@ func (q *queue) RedriveDead(context.Context) error {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{World: lifecycletest.New(t), t: t, ages: &ages{}, queue: &queue{}, health: admission.Health{ReplicationID: "one"}}
+	return rigOf(t, lifecycletest.New(t))
+}
+
+func rigOf(t *testing.T, w *lifecycletest.World) *rig {
+	t.Helper()
+	r := &rig{World: w, t: t, ages: &ages{}, queue: &queue{}, health: admission.Health{ReplicationID: "one"}}
 	r.Control(func(c *ledger.Control) {
 		c.ReplicationID, c.Epoch, c.RosterVersion, c.RosterSize = "one", 1, "r1", 9
 	})

@@ -79,7 +79,7 @@ var errNoEvidence = errors.New("workers: nothing is known of this booking")
 
 // evidenceOf gathers what T2' needs: from bk, else from what the gateway keeps
 // with the payment {sale, bid, ch} and from the event (protocol.md 3.6). Neither
-// says the level; it counts as known only where the price leaves no choice.
+// says the level; it counts as known only where the amount leaves no choice.
 func (w *walk) evidenceOf(ctx context.Context, bookingID string, c ledger.Capture, meta payment.Metadata) (evidence, error) {
 	r, err := w.Redis.Record(ctx, w.control.Sale, bookingID)
 	if err == nil {
@@ -94,27 +94,13 @@ func (w *walk) evidenceOf(ctx context.Context, bookingID string, c ledger.Captur
 	if candidate == "" && w.e.Type == events.PaymentCaptured {
 		candidate = w.e.Candidate
 	}
-	level, count, ok := levelByPrice(w.control.Plan, c.AmountMinor, c.Currency)
+	price := sale.Money{AmountMinor: c.AmountMinor, Currency: c.Currency}
+	level, count, ok := w.control.Plan.ByAmount(price)
 	if candidate == "" || !ok {
 		return evidence{}, errNoEvidence
 	}
 	return evidence{count: count, booking: ledger.Booking{
 		ID: bookingID, Sale: w.control.Sale, Candidate: candidate, Level: level, Gen: w.control.Gen, Payment: c.Key,
-		Price: w.control.Plan.PriceOf(level).Times(count), AdmittedAt: w.e.At, HoldUntil: w.e.At,
+		Price: price, AdmittedAt: w.e.At, HoldUntil: w.e.At,
 	}}, nil
-}
-
-// levelByPrice is the one level and number of seats that cost so much; ok is
-// false if there is none, more than one, or the level is seated.
-func levelByPrice(s sale.Sale, amountMinor int64, currency string) (level string, count int, ok bool) {
-	matches := 0
-	for _, l := range s.Levels {
-		for n := 1; n <= max(s.MaxSeats, 1); n++ {
-			if p := s.PriceOf(l.Name).Times(n); p.AmountMinor == amountMinor && p.Currency == currency {
-				level, count, ok = l.Name, n, l.Kind != sale.KindSeated
-				matches++
-			}
-		}
-	}
-	return level, count, ok && matches == 1
 }

@@ -123,11 +123,12 @@ func (v view) ledgerInRedis(bad func(string, ...any)) {
 	}
 }
 
-// redisExplained: every seat of R is live, pending, or its undo is owed (INV4).
+// redisExplained: every seat of R is live, pending, softly held, or its undo is
+// owed (INV4).
 func (v view) redisExplained(bad func(string, ...any)) {
-	for id := range v.records {
+	for id, r := range v.records {
 		b := v.bookings[id]
-		if !b.State.Live() && !v.pending[id] && !b.UndoOwed {
+		if r.Stage != admission.StageSoft && !b.State.Live() && !v.pending[id] && !b.UndoOwed {
 			bad("Redis holds booking %s, which is %q in the ledger and not pending: leaked", id, b.State)
 		}
 	}

@@ -56,11 +56,18 @@ type World struct {
 // New makes a world whose sale is open, with candidates c1 to c9 on the roster.
 func New(t TB) *World {
 	t.Helper()
+	return open(t, sale.Sale{TotalCap: 3,
+		Levels: []sale.Level{{Name: "N1", Cap: 2}, {Name: "N2", Cap: 1, Price: &sale.Money{AmountMinor: 15000, Currency: "BDT"}}}})
+}
+
+// open makes a world with the levels of this plan.
+func open(t TB, plan sale.Sale) *World {
+	t.Helper()
 	start := time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
 	w := &World{T: t, at: start, Faults: &Faults{}}
-	w.Plan = sale.Sale{ID: Sale, Title: "Spring", Zone: "UTC", OpensAt: start.Add(-time.Hour), ClosesAt: start.Add(24 * time.Hour),
-		Hold: 10 * time.Minute, Price: sale.Money{AmountMinor: 10000, Currency: "BDT"}, TotalCap: 3,
-		Levels: []sale.Level{{Name: "N1", Cap: 2}, {Name: "N2", Cap: 1, Price: &sale.Money{AmountMinor: 15000, Currency: "BDT"}}}}.WithDefaults()
+	plan.ID, plan.Title, plan.Zone, plan.OpensAt, plan.ClosesAt = Sale, "Spring", "UTC", start.Add(-time.Hour), start.Add(24*time.Hour)
+	plan.Hold, plan.Price = 10*time.Minute, sale.Money{AmountMinor: 10000, Currency: "BDT"}
+	w.Plan = plan.WithDefaults()
 	w.Store, w.Redis = ledgertest.NewStore(w.Now), admissiontest.New(w.Now)
 	w.Page = newGateway("page", payment.MovesOnPage, w.Now, w.Faults)
 	w.Exec = newGateway("exec", payment.MovesOnExecute, w.Now, w.Faults)
@@ -91,7 +98,11 @@ func (w *World) Install(gen int64) {
 	p := admission.Plan{Sale: Sale, Gen: gen, OpensAt: w.Plan.OpensAt, ClosesAt: w.Plan.ClosesAt, Hold: w.Plan.Hold,
 		TotalCap: w.Plan.TotalCap, Open: true, RosterVersion: "r1"}
 	for _, l := range w.Plan.Levels {
-		p.Levels = append(p.Levels, admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: l.Cap + 1})
+		level := admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: l.Cap + 1}
+		for _, seat := range l.Seats {
+			level.Tokens = append(level.Tokens, seat.Name)
+		}
+		p.Levels = append(p.Levels, level)
 	}
 	w.must(w.Redis.Install(w.T.Context(), p, nil))
 }
@@ -170,17 +181,23 @@ type Booked struct {
 	Held          events.Event
 }
 
-// Book does what the ingress does up to the event: admit, create, attach.
-func (w *World) Book(candidate, level string, gw *Gateway) Booked {
+// Book does what the ingress does up to the event: admit, create, attach. It asks
+// for one seat of a counted level, or for these named ones.
+func (w *World) Book(candidate, level string, gw *Gateway, seats ...string) Booked {
 	w.T.Helper()
 	ctx := w.T.Context()
 	w.mu.Lock()
 	w.booked++
 	id := fmt.Sprintf("B%d", w.booked)
 	w.mu.Unlock()
-	price := w.Plan.PriceOf(level)
+	count := 1
+	if seats != nil {
+		count = 0
+	}
+	price, err := w.Plan.Amount(sale.Halls(w.Plan, nil), level, count, seats)
+	w.must(err)
 	a, err := w.Redis.Admit(ctx, admission.Request{Sale: Sale, BookingID: id, Candidate: candidate, Level: level, Gen: w.gen(),
-		Key: "key" + id, InputHash: "in", RosterVersion: "r1", EmailHash: Email, AmountMinor: price.AmountMinor, Currency: price.Currency, Count: 1})
+		Key: "key" + id, InputHash: "in", RosterVersion: "r1", EmailHash: Email, AmountMinor: price.AmountMinor, Currency: price.Currency, Count: count, Seats: seats})
 	w.must(err)
 	if a.Outcome != admission.Admitted {
 		w.T.Fatalf("booking %s of %s: %v", id, candidate, a.Outcome)
