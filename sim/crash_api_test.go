@@ -60,7 +60,7 @@ func (s *stage) retried(n int, key string, bound time.Duration) (a answer) {
 }
 
 func TestCrashRow01_APIDiesBeforeS1IsSent(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		s.supervised(aim{op: "redis.Admit", v: verdict{kind: crashed}})
 		s.broke(0, "k")
 		if !s.free() || s.pending() {
@@ -71,7 +71,7 @@ func TestCrashRow01_APIDiesBeforeS1IsSent(t *testing.T) {
 }
 
 func TestCrashRow02_ReplyOfS1IsLost(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		fault := s.aim(aim{proc: "ingress", op: "redis.Admit", v: verdict{kind: loseAnswer}})
 		a, err := s.book(0, "k")
 		if err != nil || a.status != http.StatusServiceUnavailable {
@@ -85,7 +85,7 @@ func TestCrashRow02_ReplyOfS1IsLost(t *testing.T) {
 
 func TestCrashRow03_APIDiesAfterS1(t *testing.T) {
 	t.Run("the page retries", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			s.supervised(aim{op: "redis.Admit"})
 			s.broke(0, "k")
 			admitted := s.redis.Dump(theSale).Seats["A-1"]
@@ -98,7 +98,7 @@ func TestCrashRow03_APIDiesAfterS1(t *testing.T) {
 		})
 	})
 	t.Run("nobody retries", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			fault := s.supervised(aim{op: "redis.Admit"})
 			s.broke(0, "k")
 			s.seatBack(fault, 2*time.Minute+sweepEvery)
@@ -109,7 +109,7 @@ func TestCrashRow03_APIDiesAfterS1(t *testing.T) {
 }
 
 func TestCrashRow04_ShortWaitAndTheUndoWorks(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		fault := s.aim(aim{op: "redis.Admit", v: verdict{kind: short, replicas: admissiontest.ShortWait}})
 		if a, err := s.book(0, "k"); err != nil || a.status != http.StatusServiceUnavailable {
 			t.Errorf("status %d, %v", a.status, err)
@@ -122,7 +122,7 @@ func TestCrashRow04_ShortWaitAndTheUndoWorks(t *testing.T) {
 }
 
 func TestCrashRow05_ShortWaitAndTheUndoIsLost(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		fault := s.aim(aim{op: "redis.Admit", v: verdict{kind: short, replicas: admissiontest.GhostWait}})
 		if a, err := s.book(0, "k"); err != nil || a.status != http.StatusServiceUnavailable {
 			t.Errorf("status %d, %v", a.status, err)
@@ -136,7 +136,7 @@ func TestCrashRow05_ShortWaitAndTheUndoIsLost(t *testing.T) {
 }
 
 func TestCrashRow06_GatewayRefusesAndTheAPIDiesBeforeS2(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		s.ok(s.pay.SetFaults("", engine.Faults{RefuseCreate: 1}))
 		fault := s.supervised(aim{op: "redis.Undo", v: verdict{kind: crashed}})
 		s.broke(0, "k")
@@ -149,7 +149,7 @@ func TestCrashRow06_GatewayRefusesAndTheAPIDiesBeforeS2(t *testing.T) {
 func (s *stage) unsent() { s.aim(aim{op: "queue.Send", v: verdict{kind: failBefore}, times: always}) }
 
 func TestCrashRow07_DiesBetweenT4AndS2(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		s.unsent()
 		fault := s.supervised(aim{op: "redis.Undo", v: verdict{kind: crashed}})
 		s.broke(0, "k")
@@ -160,7 +160,7 @@ func TestCrashRow07_DiesBetweenT4AndS2(t *testing.T) {
 }
 
 func TestCrashRow08_DiesBetweenS2AndT5(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		s.unsent()
 		fault := s.supervised(aim{op: "ledger.Apply T5", v: verdict{kind: crashed}})
 		s.broke(0, "k")
@@ -173,7 +173,7 @@ func TestCrashRow08_DiesBetweenS2AndT5(t *testing.T) {
 }
 
 func TestCrashRow09_DiesAfterAttachBeforeSend(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		fault := s.supervised(aim{op: "queue.Send", v: verdict{kind: crashed}})
 		s.broke(0, "k")
 		s.seatBack(fault, 15*time.Minute+sweepEvery)
@@ -188,7 +188,7 @@ func TestCrashRow09_DiesAfterAttachBeforeSend(t *testing.T) {
 func TestCrashRow10_SendTimedOutButWasSent(t *testing.T) {
 	lost := aim{op: "queue.Send", v: verdict{kind: loseAnswer}, times: always}
 	t.Run("the worker is first", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			s.aim(lost)
 			if a := s.booked(0, "k"); s.state(a) != ledger.Held {
 				t.Errorf("promised, and the ledger has %s", s.state(a))
@@ -196,7 +196,7 @@ func TestCrashRow10_SendTimedOutButWasSent(t *testing.T) {
 		})
 	})
 	t.Run("the tombstone is first", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			s.aim(lost)
 			s.workers[0].p.pausedUntil = time.Now().Add(12 * time.Second)
 			if a, err := s.book(0, "k"); err != nil || a.status != http.StatusServiceUnavailable {
@@ -214,7 +214,7 @@ func TestCrashRow10_SendTimedOutButWasSent(t *testing.T) {
 }
 
 func TestCrashRow11_DiesAfterSendBeforeTheReply(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		s.supervised(aim{op: "queue.Send"})
 		s.broke(0, "k")
 		admitted := s.redis.Dump(theSale).Seats["A-1"]

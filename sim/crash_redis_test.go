@@ -29,7 +29,7 @@ func (s *stage) failsOver(acknowledgedToo int) {
 }
 
 func TestCrashRow21_FailoverLosesTheUndo(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		a := s.held(0, "k")
 		s.aim(aim{proc: "ingress", op: "redis.Undo", v: verdict{kind: short, replicas: admissiontest.ShortWait}, times: always})
 		if _, err := s.asks(s.crowd[0].p, http.MethodDelete, "/bookings/"+a.doc.BookingID, "", nil); err != nil {
@@ -49,7 +49,7 @@ func TestCrashRow21_FailoverLosesTheUndo(t *testing.T) {
 }
 
 func TestCrashRow22_FailoverLosesTheSettle(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		a := s.booked(0, "k")
 		s.until("it is settled", time.Minute, func() bool { return s.state(a) == ledger.Held && !s.pending() })
 		s.pays(a)
@@ -72,7 +72,7 @@ func TestCrashRow22_FailoverLosesTheSettle(t *testing.T) {
 
 func TestCrashRow23_FailoverLosesTheAttach(t *testing.T) {
 	t.Run("the worker settles", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			s.aim(aim{op: "redis.Attach", then: func() { s.failsOver(0) }})
 			a := s.booked(0, "k")
 			s.until("pending is cleared", 5*time.Second, func() bool { return s.state(a) == ledger.Held && !s.pending() })
@@ -80,7 +80,7 @@ func TestCrashRow23_FailoverLosesTheAttach(t *testing.T) {
 		})
 	})
 	t.Run("reaped, and paid late", func(t *testing.T) {
-		onStage(t, func(s *stage) {
+		onStage(t, func(t *testing.T, s *stage) {
 			s.aim(aim{op: "redis.Attach", then: func() { s.failsOver(0) }})
 			s.workers[0].p.pausedUntil = time.Now().Add(4 * time.Minute)
 			began := time.Now()
@@ -97,7 +97,7 @@ func TestCrashRow23_FailoverLosesTheAttach(t *testing.T) {
 }
 
 func TestCrashRow24_FailoverKeepsAnUnacknowledgedAdmission(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		fault := s.aim(aim{op: "redis.Admit", v: verdict{kind: short, replicas: admissiontest.GhostWait}})
 		if a, err := s.book(0, "k"); err != nil || a.status != http.StatusServiceUnavailable {
 			t.Errorf("status %d, %v", a.status, err)
@@ -117,7 +117,7 @@ func TestCrashRow24_FailoverKeepsAnUnacknowledgedAdmission(t *testing.T) {
 func TestCrashRow25_FailoverLosesAnAcknowledgedAdmission(t *testing.T) {
 	for name, bookedFirst := range map[string]bool{"booked again before the sweep": true, "swept first": false} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(s *stage) {
+			onStage(t, func(t *testing.T, s *stage) {
 				first := s.held(0, "k")
 				s.pass(2 * time.Second)
 				writes := 0
@@ -152,7 +152,7 @@ func TestCrashRow25_FailoverLosesAnAcknowledgedAdmission(t *testing.T) {
 }
 
 func TestCrashRow26_AllOfRedisLost(t *testing.T) {
-	onStage(t, func(s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		a := s.held(0, "k")
 		s.redis.Flush()
 		s.promote("")

@@ -1,17 +1,12 @@
 package sim
 
 import (
-	"context"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/events"
-	"github.com/holdfast/holdfast/ledger"
-	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/sale"
 )
 
@@ -52,38 +47,32 @@ const always = -1
 type deed struct{ proc, what string }
 
 // onStage plays f on a fresh stage; afterwards everything has to add up.
-func onStage(t *testing.T, f func(s *stage)) {
+func onStage(t *testing.T, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		defer s.end()
-		f(s)
+		f(t, s)
 		s.aims = nil
 		s.finish()
 	})
 }
 
+// newStage is a deployment of the simulator whose script is not drawn.
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	o := Options{Seed: 1}
-	rng := rand.New(rand.NewPCG(o.Seed, 2))
-	w := &town{options: o, rng: rng, log: newEventLog(nil), faults: newPlan(rng), alarms: map[lifecycle.AlarmKind]int{},
-		script: script{candidates: 3, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
-			ingress: 1, workers: 1, reapers: 1, resume: true},
-		health: admission.Health{Role: "master", ReplicationID: "r1", ConnectedReplicas: 1}}
-	w.faults.calm = true
-	w.ctx, w.cancel = context.WithCancel(t.Context())
-	w.sched = newScheduler(rng, w.log, w.faults)
+	w, err := newTown(t.Context(), Options{Seed: 1})
+	s := &stage{town: w, tb: t}
+	s.ok(err)
+	w.faults.calm, w.tables, w.crowd = true, nil, nil
+	w.script = script{candidates: 3, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
+		ingress: 1, workers: 1, reapers: 1, resume: true}
 	w.plan = sale.Sale{ID: theSale, Title: "Spring", Zone: "UTC", OpensAt: time.Now(), ClosesAt: time.Now().Add(96 * time.Hour), Hold: stageHold,
 		MaxSeats: 1, Price: sale.Money{AmountMinor: 100_00, Currency: "BDT"}, Levels: []sale.Level{{Name: "A", Cap: 1}}}.WithDefaults()
-	w.network = w.newProcess("network")
-	s := &stage{town: w, tb: t}
 	s.ok(w.openWorld())
 	s.ok(w.load())
-	w.audit = &auditor{town: w, states: map[string]ledger.State{}}
-	operator, err := w.bootOperator()
+	w.operator, err = w.bootOperator()
 	s.ok(err)
-	w.operator = operator
 	w.boot()
 	w.background(func() { w.cloud.Run(w.ctx) })
 	w.background(w.sendWebhooks)
