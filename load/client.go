@@ -20,13 +20,26 @@ type Booking struct {
 	Level      string    `json:"level"`
 	PaymentURL string    `json:"payment_url"`
 	HoldUntil  time.Time `json:"hold_until"`
+	Now        time.Time `json:"now"`
+	Seats      []string  `json:"seats"`
 }
 
 // Reply is the answer to one request.
 type Reply struct {
 	Outcome    Outcome
 	Booking    Booking
+	Hold       Hold     // of a request for a hold
+	Nearby     []string // seats that are offered in place of taken ones
 	RetryAfter time.Duration
+}
+
+// Hold is what a client keeps of a soft hold.
+type Hold struct {
+	ID    string    `json:"hold_id"`
+	Level string    `json:"level"`
+	Seats []string  `json:"seats"`
+	Until time.Time `json:"hold_until"`
+	Now   time.Time `json:"now"`
 }
 
 // client speaks the public HTTP contract, as a browser would.
@@ -48,16 +61,29 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 
 // book sends one booking request.
 func (c *client) book(ctx context.Context, s Shot) (Reply, error) {
-	body, err := json.Marshal(map[string]string{"code": s.Code, "email": s.Email, "level": s.Level, "website": s.Trap})
+	return c.ask(ctx, http.MethodPost, "/sales/"+c.sale+"/bookings", s, map[string]any{"code": s.Code, "email": s.Email, "level": s.Level, "website": s.Trap})
+}
+
+// ask sends a request of a person with a JSON body, if there is one.
+func (c *client) ask(ctx context.Context, method, path string, s Shot, body any) (Reply, error) {
+	var in io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return Reply{}, err
+		}
+		in = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
 	if err != nil {
 		return Reply{}, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/sales/"+c.sale+"/bookings", bytes.NewReader(body))
-	if err != nil {
-		return Reply{}, err
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", s.Key)
+	if s.Key != "" {
+		req.Header.Set("Idempotency-Key", s.Key)
+	}
 	req.Header.Set("X-Forwarded-For", address(s))
 	return c.reply(req)
 }
@@ -76,29 +102,40 @@ func (c *client) reply(req *http.Request) (Reply, error) {
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		r.RetryAfter = time.Duration(s) * time.Second
 	}
+	if resp.StatusCode == http.StatusNoContent {
+		return Reply{Outcome: "204"}, nil
+	}
 	if resp.StatusCode < 300 {
 		r.Outcome = Outcome(strconv.Itoa(resp.StatusCode))
+		if strings.Contains(req.URL.Path, "/holds") {
+			return r, json.Unmarshal(data, &r.Hold)
+		}
 		return r, json.Unmarshal(data, &r.Booking)
 	}
 	var problem struct {
-		Code string `json:"code"`
+		Code   string   `json:"code"`
+		Nearby []string `json:"nearby"`
 	}
 	if err := json.Unmarshal(data, &problem); err != nil || problem.Code == "" {
 		r.Outcome = Outcome(fmt.Sprintf("http_%d", resp.StatusCode))
 		return r, nil
 	}
-	r.Outcome = Outcome(problem.Code)
+	r.Outcome, r.Nearby = Outcome(problem.Code), problem.Nearby
 	return r, nil
 }
 
+// askTries bounds how often one question is asked of a server that says later.
+const askTries = 8
+
+// later reports whether the answer was to come back later.
+func (o Outcome) later() bool { return o == "rate_limited" || o == "unavailable" }
+
 // booking asks what became of a booking.
 func (c *client) booking(ctx context.Context, a acked) (Booking, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/bookings/"+url.PathEscape(a.id), nil)
-	if err != nil {
-		return Booking{}, err
+	r, err := c.ask(ctx, http.MethodGet, "/bookings/"+url.PathEscape(a.id)+"?sale="+url.QueryEscape(c.sale), Shot{Person: a.person}, nil)
+	for try := 0; try < askTries && err == nil && r.Outcome.later() && pause(ctx, max(r.RetryAfter, time.Second)); try++ {
+		r, err = c.ask(ctx, http.MethodGet, "/bookings/"+url.PathEscape(a.id)+"?sale="+url.QueryEscape(c.sale), Shot{Person: a.person}, nil)
 	}
-	req.Header.Set("X-Forwarded-For", address(Shot{Person: a.person}))
-	r, err := c.reply(req)
 	if err == nil && r.Outcome != "200" {
 		err = fmt.Errorf("GET /bookings/%s: %s", a.id, r.Outcome)
 	}

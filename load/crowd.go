@@ -28,7 +28,8 @@ type Shot struct {
 	Email  string
 	Level  string
 	Key    string
-	Trap   string // the honeypot's content
+	Trap   string   // the honeypot's content
+	Seats  []string // named seats that were offered to them
 }
 
 // crowd draws the shots of a run. It is not safe for concurrent use.

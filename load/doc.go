@@ -35,6 +35,7 @@ var DefaultMix = Mix{SameKey: .06, OtherKey: .05, WrongEmail: .03, Unknown: .04,
 type Paying struct {
 	Abandon, Late, Fail float64
 	Within              time.Duration // soon: at most so long after the hold began
+	PerSecond           float64       // so many go to the gateway in a second at most; 0: no limit
 }
 
 // DefaultPaying is the rehearsal's.

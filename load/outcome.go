@@ -1,7 +1,7 @@
 package load
 
 import (
-	"slices"
+	"maps"
 	"sync"
 	"time"
 )
@@ -10,29 +10,61 @@ import (
 // problem's code, or "error" for no answer.
 type Outcome string
 
-// Tally counts outcomes by kind of request and keeps every latency. Safe for
-// concurrent use.
+// Tally counts outcomes and latencies by kind of request and by second, in
+// memory that does not grow with the number of requests. Safe for concurrent
+// use.
 type Tally struct {
-	mu        sync.Mutex
-	counts    map[Kind]map[Outcome]int
-	latencies map[Kind][]time.Duration
-	sent      int
-	started   time.Time
+	mu     sync.Mutex
+	counts map[Kind]map[Outcome]int
+	took   map[Kind]*Histogram
+	sent   int
+	start  time.Time
+	second map[int]*second
 }
 
-func newTally(now time.Time) *Tally {
-	return &Tally{counts: map[Kind]map[Outcome]int{}, latencies: map[Kind][]time.Duration{}, started: now}
+// second is what became of the requests that were due in one second.
+type second struct {
+	sent     int
+	outcomes map[Outcome]int
+	took     Histogram
+	used     int // seats at the last look; -1: none
 }
 
-func (t *Tally) add(k Kind, o Outcome, took time.Duration) {
+func newTally(start time.Time) *Tally {
+	return &Tally{counts: map[Kind]map[Outcome]int{}, took: map[Kind]*Histogram{}, start: start, second: map[int]*second{}}
+}
+
+// add counts an answer; due is when its request was due.
+func (t *Tally) add(k Kind, o Outcome, due time.Time, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.counts[k] == nil {
-		t.counts[k] = map[Outcome]int{}
+		t.counts[k], t.took[k] = map[Outcome]int{}, &Histogram{}
 	}
 	t.counts[k][o]++
 	t.sent++
-	t.latencies[k] = append(t.latencies[k], took)
+	t.took[k].Add(took)
+	s := t.at(due)
+	s.sent++
+	s.outcomes[o]++
+	if k != Honeypot {
+		s.took.Add(took)
+	}
+}
+
+// look notes how many seats were in use.
+func (t *Tally) look(at time.Time, used int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at(at).used = used
+}
+
+func (t *Tally) at(when time.Time) *second {
+	i := max(0, int(when.Sub(t.start)/time.Second))
+	if t.second[i] == nil {
+		t.second[i] = &second{outcomes: map[Outcome]int{}, used: -1}
+	}
+	return t.second[i]
 }
 
 // Figures are a tally at one instant.
@@ -57,37 +89,46 @@ type Latency struct {
 func (t *Tally) Figures() Figures {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := Figures{Requests: t.sent, ByOutcome: map[Outcome]int{}, ByKind: map[Kind]map[Outcome]int{}}
+	f := Figures{Requests: t.sent, ByOutcome: map[Outcome]int{}, ByKind: map[Kind]map[Outcome]int{}, Latency: map[Kind]Latency{}}
+	var all Histogram
 	for k, m := range t.counts {
-		f.ByKind[k] = map[Outcome]int{}
+		f.ByKind[k] = maps.Clone(m)
 		for o, n := range m {
-			f.ByKind[k][o] = n
 			f.ByOutcome[o] += n
 		}
-	}
-	f.Latency = map[Kind]Latency{}
-	var all []time.Duration
-	for k, list := range t.latencies {
-		f.Latency[k] = latencyOf(slices.Clone(list))
+		f.Latency[k] = t.took[k].latency()
 		if k != Honeypot {
-			all = append(all, list...)
+			all.Merge(t.took[k])
 		}
 	}
-	f.All = latencyOf(all)
+	f.All = all.latency()
 	return f
 }
 
-// latencyOf sorts its argument.
-func latencyOf(all []time.Duration) Latency {
-	slices.Sort(all)
-	return Latency{P50MS: quantile(all, .50), P99MS: quantile(all, .99), MaxMS: quantile(all, 1)}
+// Point is one second of a run, for plots.
+type Point struct {
+	Second   int             `json:"second"`
+	Sent     int             `json:"sent"` // requests that were due in it
+	Outcomes map[Outcome]int `json:"outcomes,omitempty"`
+	Latency  Latency         `json:"latency"`
+	Used     int             `json:"used"` // seats in use at the last look; -1: nobody looked
 }
 
-// quantile of sorted durations in milliseconds; 0 of none.
-func quantile(sorted []time.Duration, q float64) float64 {
-	if len(sorted) == 0 {
-		return 0
+// Series is the run second by second, from the first one to the last in which
+// something was seen.
+func (t *Tally) Series() []Point {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := -1
+	for i := range t.second {
+		last = max(last, i)
 	}
-	i := min(int(q*float64(len(sorted))), len(sorted)-1)
-	return float64(sorted[i].Microseconds()) / 1000
+	points := make([]Point, last+1)
+	for i := range points {
+		points[i] = Point{Second: i, Used: -1}
+		if s := t.second[i]; s != nil {
+			points[i] = Point{Second: i, Sent: s.sent, Outcomes: maps.Clone(s.outcomes), Latency: s.took.latency(), Used: s.used}
+		}
+	}
+	return points
 }
