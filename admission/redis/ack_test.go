@@ -108,7 +108,7 @@ func TestRefusalsNeverWait(t *testing.T) {
 
 // An answer NOSCRIPT is followed by one EVAL with a WAIT of its own: the one
 // behind the NOSCRIPT says yes for nothing (scenario 9).
-func TestNoScriptIsReloadedOnce(t *testing.T) {
+func TestScenario09_NoScriptIsReloadedOnce(t *testing.T) {
 	inEachLossyForm(t, func(t *testing.T, b *bench, n *network, _ string, admit func(admission.Request) (admission.Answer, error)) {
 		n.obey(func(string, int) fate { return pass })
 		b.put("script", "flush")
@@ -123,7 +123,7 @@ func TestNoScriptIsReloadedOnce(t *testing.T) {
 	})
 }
 
-func TestLostReplyIsResolvedByTheSameBooking(t *testing.T) {
+func TestScenario03_LostReplyIsResolvedByTheSameBooking(t *testing.T) {
 	inEachLossyForm(t, func(t *testing.T, b *bench, n *network, script string, admit func(admission.Request) (admission.Answer, error)) {
 		n.obey(func(c string, nth int) fate {
 			if c == script && nth == 1 {
@@ -147,7 +147,7 @@ func TestLostReplyIsResolvedByTheSameBooking(t *testing.T) {
 }
 
 // The connection dies between the script's reply and WAIT's (scenario 10).
-func TestConnectionDiesBetweenTheTwoReplies(t *testing.T) {
+func TestScenario10_ConnectionDiesBetweenTheTwoReplies(t *testing.T) {
 	for name, f := range map[string]fate{"wait ran": loseReply, "wait was never sent": loseCall} {
 		t.Run(name, func(t *testing.T) {
 			inEachLossyForm(t, func(t *testing.T, b *bench, n *network, _ string, admit func(admission.Request) (admission.Answer, error)) {
@@ -282,7 +282,7 @@ func TestEveryWriteMayLoseItsReply(t *testing.T) {
 	b.conserved()
 }
 
-func TestOutOfMemoryRefusesAdmissionsAndReleasesStillWork(t *testing.T) {
+func TestScenario13_OutOfMemoryRefusesAdmissionsAndReleasesStillWork(t *testing.T) {
 	b := ownBench(t)
 	b.admit(b.req("b1", "c1"))
 	b.admit(b.req("b2", "c2"))
