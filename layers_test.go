@@ -37,9 +37,12 @@ var rooms = map[string]struct{ inside, outside []string }{
 
 	"operator": {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "capacity", "operator"), nil},
 
+	"report": {in("sale", "ledger"), nil},
+
 	"config":      {nil, nil},
 	"capacity":    {nil, nil},
 	"load":        {nil, nil},
+	"rehearsal":   {in("sale", "ledger", "admission", "operator", "reaper", "load", "examples"), nil},
 	"examples":    {nil, nil},
 	"cmd":         {[]string{"*"}, []string{"*"}},
 	"cli":         {[]string{"*"}, []string{"*"}},

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/reaper"
+	"github.com/holdfast/holdfast/report"
 	"github.com/holdfast/holdfast/sale"
 )
 
@@ -43,6 +45,7 @@ type town struct {
 	role    func(ctx context.Context) error
 	openErr error
 	close   error
+	broken  bool // the audit finds something
 }
 
 func newTown(t *testing.T) *town {
@@ -76,6 +79,17 @@ func (x *town) open(context.Context, func(string) string, func(config.Config) *s
 	}
 	x.opened++
 	return &house{
+		report: func(ctx context.Context, saleID, by string) (report.Document, error) {
+			d, err := report.Collect(ctx, x.Store, x.Store, saleID)
+			d.MadeAt, d.MadeBy, d.Audit.OK = x.Now(), by, !x.broken
+			return d, err
+		},
+		reportKey: func() (ed25519.PrivateKey, error) {
+			if x.env["HOLDFAST_REPORT_KEY"] == "" {
+				return nil, nil
+			}
+			return report.ReadKey(x.env["HOLDFAST_REPORT_KEY"])
+		},
 		desk: x.desk, flight: &operator.Preflight{Desk: x.desk, Prover: around{}, Table: around{}, Door: around{}}, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
 		healers: func() (*reaper.Reaper, error) {
 			return reaper.New(reaper.Options{Steps: x.Steps, Redis: x.Redis, Health: goodServer{}, Queue: goodQueue{},

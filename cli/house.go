@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/reaper"
+	"github.com/holdfast/holdfast/report"
 	"github.com/holdfast/holdfast/wiring"
 )
 
@@ -22,6 +24,9 @@ type house struct {
 	flight  *operator.Preflight
 	healers func() (*reaper.Reaper, error)
 	dead    deadLetters
+
+	report    func(ctx context.Context, saleID, by string) (report.Document, error)
+	reportKey func() (ed25519.PrivateKey, error)
 
 	serve, work, reap func(ctx context.Context) error
 	close             func(ctx context.Context) error
@@ -47,6 +52,7 @@ func openHouse(ctx context.Context, env func(string) string, log func(config.Con
 	}
 	return &house{
 		desk: h.Desk(), flight: h.Preflight(), healers: h.Healers, dead: h.Queue,
+		report: h.Report, reportKey: h.ReportKey,
 		serve: h.Serve, work: h.Work, reap: h.Reap, close: h.Close,
 	}, nil
 }

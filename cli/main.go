@@ -109,6 +109,7 @@ A sale, from the file to the list:
   holdfast sale status spring --watch           look
   holdfast audit spring                         do all promises hold?
   holdfast export spring > spring.csv           the list
+  holdfast report spring --out spring.html      what became of it, signed
 
 Configuration comes from HOLDFAST_... variables: see "holdfast config check".
 Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
@@ -126,7 +127,7 @@ Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 	flags.StringVar(&a.reason, "reason", "", "why, for the audit trail")
 	root.AddCommand(a.roles()...)
 	root.AddCommand(a.saleCommand(), a.rosterCommand(), a.holdCommand(), a.bookingCommand(), a.exportCommand(), a.inboxCommand())
-	root.AddCommand(a.auditCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand(), a.preflightCommand(), a.capacityCommand())
+	root.AddCommand(a.auditCommand(), a.reportCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand(), a.preflightCommand(), a.capacityCommand())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ func Load(getenv func(string) string) (Config, error) {
 		Listen:         r.listen("HOLDFAST_LISTEN", "127.0.0.1:8080"),
 		OperatorListen: r.listen("HOLDFAST_OPERATOR_LISTEN", "127.0.0.1:8081"),
 		OperatorToken:  r.token("HOLDFAST_OPERATOR_TOKEN"),
+		ReportKey:      r.reportKey("HOLDFAST_REPORT_KEY"),
 		PublicURL:      r.url("HOLDFAST_PUBLIC_URL", "http://127.0.0.1:8080"),
 		TrustedProxies: r.prefixes("HOLDFAST_TRUSTED_PROXIES"),
 		Gateway:        r.text("HOLDFAST_GATEWAY", "page"),
@@ -109,6 +111,26 @@ func (r *reader) secret(name string) []byte {
 	}
 	r.fault(name, "needs at least 32 random bytes in hex or base64; make one with 'openssl rand -hex 32' and keep it: another secret makes every roster unreadable")
 	return nil
+}
+
+// reportKey is the key's text, or that of the file it names.
+func (r *reader) reportKey(name string) string {
+	v := strings.TrimSpace(r.getenv(name))
+	if path, ok := strings.CutPrefix(v, "file:"); ok {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			r.fault(name, "%v", err)
+			return ""
+		}
+		v = strings.TrimSpace(string(content))
+	} else if v == "" {
+		return ""
+	}
+	if seed, err := base64.StdEncoding.DecodeString(v); err != nil || len(seed) != 32 {
+		r.fault(name, "needs 32 bytes in base64, or file: and the path of a file with them; make one with 'holdfast report keygen'")
+		return ""
+	}
+	return v
 }
 
 func (r *reader) token(name string) string {

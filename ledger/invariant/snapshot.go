@@ -79,13 +79,29 @@ type Violation struct {
 	Detail    string // for an operator
 }
 
+// always are the invariants that hold at any time.
+var always = []struct {
+	name  string
+	holds func(Snapshot) []Violation
+}{
+	{"Caps", Caps}, {"OneLive", OneLive}, {"TokenOwner", TokenOwner}, {"LsubR", LsubR}, {"NoOrphan", NoOrphan},
+	{"Conserve", Conserve}, {"PendHasSeat", PendHasSeat}, {"PayOnce", PayOnce}, {"Terminal", Terminal}, {"AckDurable", AckDurable},
+}
+
+// Names are the names of what Check checks.
+func Names() []string {
+	names := make([]string, len(always))
+	for i, a := range always {
+		names[i] = a.name
+	}
+	return names
+}
+
 // Check runs all invariants that hold at any time.
 func Check(s Snapshot) []Violation {
 	var all []Violation
-	for _, holds := range []func(Snapshot) []Violation{
-		Caps, OneLive, TokenOwner, LsubR, NoOrphan, Conserve, PendHasSeat, PayOnce, Terminal, AckDurable,
-	} {
-		all = append(all, holds(s)...)
+	for _, a := range always {
+		all = append(all, a.holds(s)...)
 	}
 	return all
 }
