@@ -29,6 +29,7 @@ import (
 	"github.com/holdfast/holdfast/reaper"
 	"github.com/holdfast/holdfast/report"
 	"github.com/holdfast/holdfast/sale"
+	"github.com/holdfast/holdfast/wiring"
 )
 
 // town is a house of fakes and a command line in front of it. Its clock stands
@@ -78,6 +79,10 @@ func (x *town) open(context.Context, func(string) string, func(config.Config) *s
 		return nil, x.openErr
 	}
 	x.opened++
+	heal := func() (*reaper.Reaper, error) {
+		return reaper.New(reaper.Options{Steps: x.Steps, Redis: x.Redis, Health: goodServer{}, Queue: goodQueue{},
+			Wait: func(ctx context.Context, d time.Duration) error { x.Advance(d); return ctx.Err() }})
+	}
 	return &house{
 		report: func(ctx context.Context, saleID, by string) (report.Document, error) {
 			d, err := report.Collect(ctx, x.Store, x.Store, saleID)
@@ -90,11 +95,12 @@ func (x *town) open(context.Context, func(string) string, func(config.Config) *s
 			}
 			return report.ReadKey(x.env["HOLDFAST_REPORT_KEY"])
 		},
-		desk: x.desk, flight: &operator.Preflight{Desk: x.desk, Prover: around{}, Table: around{}, Door: around{}}, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
-		healers: func() (*reaper.Reaper, error) {
-			return reaper.New(reaper.Options{Steps: x.Steps, Redis: x.Redis, Health: goodServer{}, Queue: goodQueue{},
-				Wait: func(ctx context.Context, d time.Duration) error { x.Advance(d); return ctx.Err() }})
+		healers: heal,
+		purge: func() (*operator.Purge, error) {
+			r, err := heal()
+			return &operator.Purge{Desk: x.desk, Ledger: x.Store, Refill: wiring.Refill(r.Rebuilder)}, err
 		},
+		desk: x.desk, flight: &operator.Preflight{Desk: x.desk, Prover: around{}, Table: around{}, Door: around{}}, dead: x.dead, serve: x.role, work: x.role, reap: x.role,
 		close: func(context.Context) error { x.closed++; return x.close },
 	}, nil
 }

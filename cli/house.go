@@ -23,6 +23,7 @@ type house struct {
 	desk    *operator.Desk
 	flight  *operator.Preflight
 	healers func() (*reaper.Reaper, error)
+	purge   func() (*operator.Purge, error)
 	dead    deadLetters
 
 	report    func(ctx context.Context, saleID, by string) (report.Document, error)
@@ -51,7 +52,7 @@ func openHouse(ctx context.Context, env func(string) string, log func(config.Con
 		return nil, err
 	}
 	return &house{
-		desk: h.Desk(), flight: h.Preflight(), healers: h.Healers, dead: h.Queue,
+		desk: h.Desk(), flight: h.Preflight(), healers: h.Healers, purge: h.Purge, dead: h.Queue,
 		report: h.Report, reportKey: h.ReportKey,
 		serve: h.Serve, work: h.Work, reap: h.Reap, close: h.Close,
 	}, nil

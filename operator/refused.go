@@ -30,6 +30,7 @@ const (
 	CodeInProgress     Code = "in_progress"     // the gateway can't say now
 	CodeNotInReview    Code = "not_in_review"   // there is nothing to refund
 	CodeNotAcceptable  Code = "not_acceptable"  // the payment can't pay its booking any more
+	CodeNotOver        Code = "not_over"        // a sale that still needs to know who booked
 	CodeTooManyChanges Code = "changed_at_once" // other operators were faster each time
 )
 

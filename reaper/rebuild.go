@@ -73,6 +73,9 @@ func (b *rebuild) run(ctx context.Context, saleID string) error {
 	if err := b.drain(ctx); err != nil {
 		return err
 	}
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
 	before, err := b.Health.Health(ctx, saleID)
 	if err != nil {
 		return fmt.Errorf("reaper: ask Redis for its replication id: %w", err)
@@ -88,6 +91,27 @@ func (b *rebuild) run(ctx context.Context, saleID string) error {
 		return fmt.Errorf("reaper: Redis failed over during the rebuild: %w", ErrUnfaithful)
 	}
 	return b.open(ctx, after)
+}
+
+// prepare runs what the caller wants of the ledger first, and reads the control
+// item again, which that may have changed.
+func (b *rebuild) prepare(ctx context.Context) error {
+	if b.o.Prepare == nil {
+		return nil
+	}
+	b.o.Progress(RebuildProgress{Step: StepPrepare})
+	if err := b.o.Prepare(ctx, b.keep); err != nil {
+		return err
+	}
+	c, err := b.store.Control(ctx, b.control.Sale)
+	if err != nil {
+		return fmt.Errorf("reaper: read the control item of sale %s again: %w", b.control.Sale, err)
+	}
+	if !b.mine(c) {
+		return ErrLeaseLost
+	}
+	b.control = c
+	return nil
 }
 
 // open is the end of step 7: cfg has the generation already.

@@ -1,6 +1,7 @@
 package reaper
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -14,6 +15,7 @@ const (
 	StepClaim   RebuildStep = "claim"   // the sale is frozen, and this is its one rebuilder
 	StepSettle  RebuildStep = "settle"  // until every process has seen that
 	StepDrain   RebuildStep = "drain"   // until the queue is empty
+	StepPrepare RebuildStep = "prepare" // what the caller changes in the ledger
 	StepLoad    RebuildStep = "load"    // levels and roster
 	StepSeed    RebuildStep = "seed"    // every live booking
 	StepCheck   RebuildStep = "check"   // Redis holds what the ledger has
@@ -43,6 +45,10 @@ type RebuildOptions struct {
 	// are left (protocol.md 3.6). Those customers may lose their seats.
 	SkipDrain bool
 	Lease     time.Duration // 0: DefaultLease; a rebuilder that dies is followed after it
+	// Prepare, if set, changes the ledger while the sale is frozen and its queue
+	// is drained, before Redis is filled from it: nobody else looks meanwhile. It
+	// calls keep every few seconds, from one goroutine, and stops at its error.
+	Prepare func(ctx context.Context, keep func(context.Context) error) error
 }
 
 // Errors of a rebuild. After any error the sale stays frozen: rebuild it again.

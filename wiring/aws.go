@@ -54,7 +54,8 @@ func (h *House) openLedger(ctx context.Context, cfg aws.Config) error {
 			return fmt.Errorf("create the table %s: %w", table, err)
 		}
 	}
-	h.Store, h.dynamo = dynamo.New(client, table, h.Now), client
+	store := dynamo.New(client, table, h.Now)
+	h.Store, h.purger, h.dynamo = store, store, client
 	return nil
 }
 

@@ -40,6 +40,7 @@ type House struct {
 	Steps    *lifecycle.Steps
 	Metrics  *Metrics
 
+	purger  ledger.Purger    // the store, in another role
 	dynamo  *dynamodb.Client // for looks at the table itself
 	closers []func(context.Context) error
 }

@@ -14,7 +14,7 @@ import (
 // compare answers, whole Founds, contents and listings; so the adapters'
 // expressions are held to the meaning that package ledger gives a Transition.
 func Suite(t *testing.T, newStore func(t *testing.T) ledger.Store) {
-	for _, group := range [][]suiteTest{transitionTests, foundTests, lateTests, moneyTests, repeatTests, contentionTests, listingTests, controlTests, keepingTests, minuteTests} {
+	for _, group := range [][]suiteTest{transitionTests, foundTests, lateTests, moneyTests, repeatTests, contentionTests, listingTests, controlTests, keepingTests, minuteTests, purgeTests} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, newStore(t))) })
 		}
