@@ -22,11 +22,13 @@ const (
 	UndoRelease UndoMode = "release" // after a release of a booking the candidate knows
 )
 
-// Undo gives a booking's seats back. Level and Driver as in the record.
+// Undo gives a booking's seats back. Level and Driver as in the record. Seats that
+// went back to a soft hold are not free, and not counted in the answer.
 type Undo struct {
 	Sale, BookingID, Candidate, Level string
 	Mode                              UndoMode
-	Driver                            int // quick only
+	Driver                            int    // quick only
+	HoldID                            string // quick only: the soft hold that was promoted gets its seats back, if it still had time
 }
 
 // UndoOutcome is the closed set of answers of an undo.

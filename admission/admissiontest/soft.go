@@ -250,7 +250,7 @@ func (r *Redis) Promote(ctx context.Context, q admission.Request, holdID string)
 		}
 		if f == ShortWait {
 			r.script(q.Sale, true, func(s *saleState, ms int64) {
-				s.undo(admission.Undo{BookingID: q.BookingID, Level: a.Level, Mode: admission.UndoQuick, Driver: a.Driver}, ms)
+				s.undo(admission.Undo{BookingID: q.BookingID, Level: a.Level, Mode: admission.UndoQuick, Driver: a.Driver, HoldID: holdID}, ms)
 			})
 		}
 		return admission.ErrUnacknowledged
@@ -334,10 +334,43 @@ func (s *saleState) writePromotion(q admission.Request, hold admission.Record, m
 	delete(s.bk, hold.BookingID)
 	delete(s.soft[hold.Level], hold.BookingID)
 	s.bar(hold.BookingID, ms)
+	s.was[q.BookingID] = hold
 	s.pending[q.Candidate] = pending{q.BookingID, hold.Level, ms}
 	c := copyRecord(rec)
 	return admission.Answer{Outcome: admission.Admitted, BookingID: q.BookingID, Tokens: slices.Clone(rec.Tokens), Stage: rec.Stage, Driver: 1,
 		AdmittedAt: rec.AdmittedAt, HoldUntil: rec.HoldUntil, Level: rec.Level, Record: &c, Version: s.raise()}
+}
+
+// demote gives the seats of a booking without a payment back to the hold that it
+// was made of; done is false if that is no more.
+func (s *saleState) demote(u admission.Undo, ms int64) (a admission.UndoAnswer, done bool) {
+	rec, ok := s.bk[u.BookingID]
+	if u.HoldID == "" || u.Mode != admission.UndoQuick || !ok {
+		return a, false
+	}
+	if rec.Stage != admission.StageAdmitted {
+		return admission.UndoAnswer{Outcome: admission.Armed}, true
+	}
+	if rec.Driver != u.Driver {
+		return admission.UndoAnswer{Outcome: admission.Superseded}, true
+	}
+	old, ok := s.was[u.BookingID]
+	if !ok || old.BookingID != u.HoldID || toMS(old.HoldUntil) <= ms || !slices.Equal(old.Tokens, rec.Tokens) || s.seen[rec.Candidate] != u.BookingID {
+		return a, false
+	}
+	s.bar(u.BookingID, ms)
+	delete(s.dead, u.HoldID)
+	for _, name := range old.Tokens {
+		s.seat[name] = u.HoldID
+	}
+	delete(s.bk, u.BookingID)
+	delete(s.was, u.BookingID)
+	s.seen[rec.Candidate], s.bk[u.HoldID] = u.HoldID, old
+	s.soft[old.Level][u.HoldID] = toMS(old.HoldUntil)
+	if s.pending[rec.Candidate].bid == u.BookingID {
+		delete(s.pending, rec.Candidate)
+	}
+	return admission.UndoAnswer{Outcome: admission.Undone, Version: s.raise()}, true
 }
 
 // Lapse releases expired holds.

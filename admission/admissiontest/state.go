@@ -84,6 +84,7 @@ type saleState struct {
 	soft    map[string]map[string]int64
 	stash   map[string]stash
 	guards  map[string]guard
+	was     map[string]admission.Record // booking id -> the soft hold that it was made of
 }
 
 func newSaleState() *saleState {
@@ -92,7 +93,7 @@ func newSaleState() *saleState {
 		roster: map[string]admission.RosterEntry{}, seen: map[string]string{}, bk: map[string]admission.Record{},
 		pending: map[string]pending{}, dead: map[string]int64{}, level: map[string]int{}, free: map[string][]token{},
 		seat: map[string]string{}, last: map[string]lastReleased{}, soft: map[string]map[string]int64{},
-		stash: map[string]stash{}, guards: map[string]guard{},
+		stash: map[string]stash{}, guards: map[string]guard{}, was: map[string]admission.Record{},
 	}
 }
 
@@ -101,7 +102,7 @@ func (s *saleState) clone() *saleState {
 	c.cfg.levels = maps.Clone(s.cfg.levels)
 	c.roster, c.seen, c.bk, c.pending = maps.Clone(s.roster), maps.Clone(s.seen), maps.Clone(s.bk), maps.Clone(s.pending)
 	c.dead, c.level, c.seat, c.last = maps.Clone(s.dead), maps.Clone(s.level), maps.Clone(s.seat), maps.Clone(s.last)
-	c.stash, c.guards = maps.Clone(s.stash), maps.Clone(s.guards)
+	c.stash, c.guards, c.was = maps.Clone(s.stash), maps.Clone(s.guards), maps.Clone(s.was)
 	c.free, c.soft = make(map[string][]token, len(s.free)), make(map[string]map[string]int64, len(s.soft))
 	for l, f := range s.free {
 		c.free[l] = slices.Clone(f)

@@ -24,6 +24,9 @@ func (r *Redis) Undo(ctx context.Context, u admission.Undo) (a admission.UndoAns
 }
 
 func (s *saleState) undo(u admission.Undo, ms int64) admission.UndoAnswer {
+	if a, done := s.demote(u, ms); done {
+		return a
+	}
 	rec, ok := s.bk[u.BookingID]
 	if ok && u.Mode == admission.UndoQuick && rec.Stage != admission.StageSoft {
 		if rec.Stage != admission.StageAdmitted {

@@ -21,6 +21,7 @@ var (
 	holdScript    = load("hold")
 	extendScript  = load("extend")
 	promoteScript = load("promote")
+	demoteScript  = load("demote")
 	lapseScript   = load("lapse")
 )
 

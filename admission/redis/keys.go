@@ -21,6 +21,7 @@ func (k keys) level(l string) string { return string(k) + "adm:level:" + l }
 func (k keys) free(l string) string  { return string(k) + "adm:free:" + l }
 func (k keys) soft(l string) string  { return string(k) + "soft:" + l }
 
+func (k keys) was(bid string) string     { return string(k) + "hold:was:" + bid }
 func (k keys) stash(bid string) string   { return string(k) + "hold:" + bid }
 func (k keys) execute(pid string) string { return string(k) + "hold:execute:" + pid }
 

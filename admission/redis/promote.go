@@ -14,7 +14,8 @@ import (
 // Promote turns a soft hold into an admission (protocol.md 3.4 S8). It keeps the
 // rules of Admit: the script's reply before WAIT, the same booking id again while
 // the outcome is unknown, a quick undo of what the replicas did not acknowledge.
-// The seats of an undone promotion are free: the hold is gone with it.
+// The seats of an undone promotion are the hold's again, as long as it had time:
+// its owner tries again, and nobody was faster.
 func (s *Store) Promote(ctx context.Context, r admission.Request, holdID string) (admission.Answer, error) {
 	if validPromotion(&r, holdID) != nil {
 		return admission.Answer{Outcome: admission.BadArgument, BookingID: r.BookingID}, nil
@@ -32,26 +33,73 @@ func (s *Store) Promote(ctx context.Context, r admission.Request, holdID string)
 		acked, err = s.acknowledged(ctx, c)
 		return err
 	})
-	undo := []admission.Undo{{Sale: r.Sale, BookingID: r.BookingID, Candidate: r.Candidate, Level: r.Level, Mode: admission.UndoQuick, Driver: firstDriver}}
+	undo := admission.Undo{Sale: r.Sale, BookingID: r.BookingID, Candidate: r.Candidate, Level: r.Level, Mode: admission.UndoQuick, Driver: firstDriver, HoldID: holdID}
 	switch {
 	case errors.Is(err, admission.ErrUnavailable): // nothing ran
 		return admission.Answer{}, err
 	case err != nil:
-		s.undoAll(ctx, undo)
+		s.demote(ctx, undo)
 		return admission.Answer{}, err
 	case !admitted(a):
 		if attempts > 1 && a.Outcome != admission.Same { // a copy of an earlier attempt may still be under way
-			s.undoAll(ctx, undo)
+			s.demote(ctx, undo)
 		}
 		return a, nil
 	}
 	s.waited(r.Sale, acked)
 	if !acked {
-		undo[0].Driver = a.Driver
-		s.undoAll(ctx, undo)
+		undo.Driver = a.Driver
+		s.demote(ctx, undo)
 		return admission.Answer{}, admission.ErrUnacknowledged
 	}
 	return a, nil
+}
+
+// demote undoes a promotion, whatever became of the caller. It is best effort, as
+// every quick undo: what it misses has a pending entry, which the reaper finds.
+func (s *Store) demote(ctx context.Context, u admission.Undo) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	a, err := s.Undo(ctx, u)
+	if err != nil {
+		s.cfg.Log.Warn("promotion not undone, the reaper will return the seats", "sale", u.Sale, "booking_id", u.BookingID, "error", err)
+		return
+	}
+	s.undone(u.Sale, a.Version)
+}
+
+// demoteOnce runs demote.lua, again with the record's own level if it is another.
+// done is false if it had nothing to do.
+func demoteOnce(ctx context.Context, c doer, u admission.Undo) (a admission.UndoAnswer, done bool, err error) {
+	k := saleKeys(u.Sale)
+	for range levelTries {
+		raw, err := demoteScript.run(ctx, c, []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.seat(), k.soft(u.Level), k.was(u.BookingID)},
+			u.BookingID, u.HoldID, u.Level, u.Driver)
+		if err != nil {
+			return a, false, err
+		}
+		p := newReply("demote", raw)
+		switch name := p.str(); name {
+		case "BACK":
+			a.Outcome, a.Version = admission.Undone, p.num()
+			return a, true, p.end()
+		case "NONE":
+			return a, false, p.end()
+		case "ARMED":
+			a.Outcome = admission.Armed
+			return a, true, p.end()
+		case "SUPERSEDED":
+			a.Outcome = admission.Superseded
+			return a, true, p.end()
+		case "LEVEL":
+			if u.Level = p.str(); !word(u.Level, maxName) {
+				return a, false, malformed("demote: level %q", u.Level)
+			}
+		default:
+			return a, false, p.unknown(name)
+		}
+	}
+	return a, false, malformed("demote of %s: the record's level changes all the time", u.BookingID)
 }
 
 func admitted(a admission.Answer) bool {
@@ -76,7 +124,7 @@ func validPromotion(r *admission.Request, holdID string) error {
 func promoteOnce(ctx context.Context, c doer, r *admission.Request, holdID string) (admission.Answer, error) {
 	k := saleKeys(r.Sale)
 	for range levelTries {
-		raw, err := promoteScript.run(ctx, c, []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.seat(), k.roster(), k.last(), k.soft(r.Level)},
+		raw, err := promoteScript.run(ctx, c, []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.seat(), k.roster(), k.last(), k.soft(r.Level), k.was(r.BookingID)},
 			r.BookingID, holdID, r.Candidate, r.Level, r.Gen, r.Key, r.InputHash, r.RosterVersion, r.EmailHash)
 		if err != nil {
 			return admission.Answer{}, err

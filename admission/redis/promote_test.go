@@ -153,7 +153,8 @@ func TestPromoteGuessesTheLevel(t *testing.T) {
 	b.sound()
 }
 
-// TestPromoteIsUndoneWithoutAcknowledgement is protocol.md R4 for S8.
+// TestPromoteIsUndoneWithoutAcknowledgement is protocol.md R4 for S8: nothing is
+// promised, and the candidate, who tries again, finds his seats where they were.
 func TestPromoteIsUndoneWithoutAcknowledgement(t *testing.T) {
 	b := ownBench(t)
 	b.store.cfg.WaitTimeout = 100 * time.Millisecond
@@ -167,23 +168,71 @@ func TestPromoteIsUndoneWithoutAcknowledgement(t *testing.T) {
 		r.Level = "N"
 		return r
 	}
-	b.hold(n("h1", "c1", "N1", "N2"), admission.Admitted)
+	until := b.hold(n("h1", "c1", "N1", "N2"), admission.Admitted).Until
 	if err := b.pair.Replica.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.store.Promote(b.ctx(), book("b1", "c1"), "h1"); !errors.Is(err, admission.ErrUnacknowledged) {
 		t.Fatalf("got %v, want ErrUnacknowledged", err)
 	}
-	if b.owner("N1") != "" || b.owner("N2") != "" {
-		t.Error("the seats are not free again")
+	if b.owner("N1") != "h1" || b.owner("N2") != "h1" {
+		t.Errorf("the seats are %q's and %q's", b.owner("N1"), b.owner("N2"))
+	}
+	b.hold(n("h2", "c2", "N2"), admission.Taken)
+	if a, err := b.store.Extend(b.ctx(), admission.Extension{Sale: b.sale, HoldID: "h1", Level: "N", Gen: gen, For: time.Second, Max: time.Hour}); err != nil || !a.Until.Equal(until) {
+		t.Errorf("its deadline is %v, %v; it was %v", a.Until, err, until)
 	}
 	if err := b.pair.Replica.Resume(); err != nil {
 		t.Fatal(err)
 	}
 	b.until(func() bool { return b.admin.Do(b.ctx(), "wait", 1, 100).Val() == int64(1) })
-	b.hold(n("h2", "c1", "N1", "N2"), admission.Admitted)
-	b.promote(book("b2", "c1"), "h2", admission.Admitted)
+	b.promote(book("b1", "c1"), "h1", admission.Dead) // a delayed copy of what was undone
+	b.promote(book("b2", "c1"), "h1", admission.Admitted)
 	b.conserved()
+}
+
+// What the quick undo of a promotion does, by what became of it meanwhile.
+func TestUndoOfAPromotion(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(b *bench)
+		want      admission.UndoOutcome
+		owner     string // of the seat afterwards
+	}{
+		"at once":               {func(*bench) {}, admission.Undone, "h1"},
+		"the hold has run out":  {func(b *bench) { b.put("del", b.k.was("b1")) }, admission.Undone, ""},
+		"undone before":         {func(b *bench) { b.undo("b1", "H", admission.UndoQuick, 1) }, admission.Gone, ""},
+		"released by its owner": {func(b *bench) { b.undo("h1", "H", admission.UndoQuick, 1) }, admission.Undone, "h1"}, // which freed nothing
+		"attached":              {func(b *bench) { b.attach("b1", 1, "p1") }, admission.Armed, "b1"},
+		"taken over": {func(b *bench) {
+			if a, err := b.store.Resume(b.ctx(), b.sale, "b1", idk1, inh1, 0); err != nil || a.Outcome != admission.Resumed {
+				b.t.Fatalf("%+v, %v", a, err)
+			}
+		}, admission.Superseded, "b1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newSeatBench(t)
+			b.hold(b.wish("h1", "c1", "H2", "H3"), admission.Admitted)
+			r := b.book("b1", "c1")
+			r.Key, r.InputHash = idk1, inh1
+			b.promote(r, "h1", admission.Admitted)
+			c.meanwhile(b)
+			u := admission.Undo{Sale: b.sale, BookingID: "b1", Candidate: "c1", Level: "K", Mode: admission.UndoQuick, Driver: 1, HoldID: "h1"}
+			for try := range 2 {
+				a, err := b.store.Undo(b.ctx(), u)
+				if err != nil || try == 0 && a.Outcome != c.want {
+					t.Fatalf("%+v, %v", a, err)
+				}
+				if b.owner("H2") != c.owner || b.owner("H3") != c.owner {
+					t.Errorf("the seats are %q's and %q's", b.owner("H2"), b.owner("H3"))
+				}
+			}
+			b.sound()
+			if c.owner == "h1" {
+				b.promote(r, "h1", admission.Dead)
+				b.promote(b.book("b2", "c1"), "h1", admission.Admitted)
+			}
+		})
+	}
 }
 
 func TestHoldUnderMemoryPressure(t *testing.T) {

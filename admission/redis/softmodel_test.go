@@ -81,7 +81,11 @@ func (tw *twins) step() {
 		e := admission.Extension{Sale: tw.b.sale, HoldID: tw.someID(tw.candidate()), Level: tw.level(), Gen: gen, For: 50 * time.Second, Max: time.Duration(tw.rand.IntN(60)+1) * time.Second}
 		compare(tw, fmt.Sprintf("extend %+v", e), func(r admission.SoftHolder) (admission.HoldAnswer, error) { return r.Extend(tw.b.ctx(), e) })
 	case n < 16:
-		u := admission.Undo{Sale: tw.b.sale, BookingID: tw.someID(tw.candidate()), Candidate: tw.candidate(), Level: tw.level(), Mode: admission.UndoQuick, Driver: 1}
+		c := tw.candidate()
+		u := admission.Undo{Sale: tw.b.sale, BookingID: tw.someID(c), Candidate: c, Level: tw.level(), Mode: admission.UndoQuick, Driver: 1}
+		if tw.rand.IntN(2) == 0 {
+			u.HoldID = tw.someID(u.Candidate)
+		}
 		compare(tw, fmt.Sprintf("undo %+v", u), func(r admission.SoftHolder) (admission.UndoAnswer, error) {
 			return r.(admission.Undoer).Undo(tw.b.ctx(), u)
 		})
@@ -121,6 +125,9 @@ func (tw *twins) expireAll() {
 		for _, id := range tw.b.admin.ZRange(tw.b.ctx(), tw.b.k.soft(level), 0, -1).Val() {
 			tw.b.expire(id)
 		}
+	}
+	for _, key := range tw.b.admin.Keys(tw.b.ctx(), string(tw.b.k)+"hold:was:*").Val() {
+		tw.b.put("del", key)
 	}
 	tw.ahead += 61 * time.Second // less than what a dead mark lives, for all of a run
 }

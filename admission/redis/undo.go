@@ -15,6 +15,7 @@ func (s *Store) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswe
 	var c check
 	c.names(u.Sale, u.BookingID)
 	c.ok(word(u.Level, maxName), "level", u.Level)
+	c.ok(wordOrNone(u.HoldID, maxName), "hold id", u.HoldID)
 	c.ok(u.Mode == admission.UndoQuick || u.Mode == admission.UndoAbort || u.Mode == admission.UndoRelease, "mode", string(u.Mode))
 	if c.err != nil {
 		return admission.UndoAnswer{}, c.err
@@ -22,6 +23,12 @@ func (s *Store) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswe
 	var answer admission.UndoAnswer
 	err := s.retry(ctx, saleKeys(u.Sale).cfg(), func(ctx context.Context, conn *goredis.Conn) error {
 		var err error
+		if u.HoldID != "" && u.Mode == admission.UndoQuick {
+			var done bool
+			if answer, done, err = demoteOnce(ctx, conn, u); err != nil || done {
+				return err
+			}
+		}
 		if answer, err = undoOnce(ctx, conn, u); err != nil {
 			return err
 		}

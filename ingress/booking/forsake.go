@@ -39,12 +39,13 @@ func (w *drive) forsake(ctx context.Context, why ledger.Reason) fate {
 }
 
 // undoQuickly is S2 quick as the driver of this number. It bars the id, whatever
-// became of the admission.
+// became of the admission. Seats that came from a soft hold go back to it: its
+// owner chose them, and may try again.
 func (w *drive) undoQuickly(ctx context.Context, driver int) (admission.UndoAnswer, error) {
 	ctx, cancel := cleanup(ctx)
 	defer cancel()
 	u, err := w.Admission.Undo(ctx, admission.Undo{Sale: w.r.Sale, BookingID: w.r.BookingID, Candidate: w.r.Candidate,
-		Level: w.r.Level, Mode: admission.UndoQuick, Driver: driver})
+		Level: w.r.Level, Mode: admission.UndoQuick, Driver: driver, HoldID: w.order.HoldID})
 	if err != nil {
 		w.Log.WarnContext(ctx, "quick undo failed: the reaper will do it", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
 		return u, err

@@ -1,7 +1,7 @@
 #!lua
 -- promote: turns a soft hold into an admission (protocol.md 3.4, S8; 4).
 --
--- KEYS  cfg seen bk pending dead seat roster last soft
+-- KEYS  cfg seen bk pending dead seat roster last soft was
 -- ARGV  bid hold ch level gen idk inh rv eh
 -- answers, in the order of the checks:
 --   BADARG                            refused before anything was read
@@ -19,7 +19,8 @@
 -- The booking has an id of its own, so that two requests with one hold are two
 -- attempts (protocol.md R2): one is admitted, the other meets its booking. The
 -- hold's id is dead from then on; nothing that knows only it can touch the
--- booking. No seat is free in between: only its owner changes.
+-- booking. No seat is free in between: only its owner changes. What the hold was
+-- is kept until its deadline, for demote.
 --
 -- Safe to run twice: a repeated bid finds its own record. All reads and checks
 -- come before the first write.
@@ -85,6 +86,7 @@ R('HSET', KEYS[2], ch, bid)
 R('HSET', KEYS[3], bid, record)
 R('HDEL', KEYS[3], hold)
 R('ZREM', KEYS[9], hold)
+R('SET', KEYS[10], hold .. ' ' .. raw, 'PX', tonumber(f[4]) - now)
 R('ZADD', KEYS[5], now, hold)
 R('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 600000)
 R('HSET', KEYS[4], ch, bid .. '|' .. level .. '|' .. now)
