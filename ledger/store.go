@@ -87,10 +87,11 @@ type CapIntent struct {
 
 // SweepNote is what a sweep or diff leaves behind for alarms and status.
 type SweepNote struct {
-	Kind     string // "sweep" or "diff"
+	Kind     string // "sweep", "diff" and others of the reaper's
 	At       time.Time
 	Counts   map[string]int
 	Suspects []string // ids a diff could not explain; alarmed when seen twice
+	Mark     string   // that every replica of Redis had when a sweep looked (protocol.md 3.9)
 }
 
 // AuditEntry is one act of an operator on a sale, or an incident.

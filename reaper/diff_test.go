@@ -105,7 +105,7 @@ func TestCase_J10_DiffAbortsOnAPartialRead(t *testing.T) {
 	if _, err := r.Store.LastSweep(t.Context(), saleID, reaper.NoteDiff); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a figure was published: %v", err)
 	}
-	r.Redis.Rewind(3)
+	r.Redis.Rewind(5) // admit, attach, settle, and the marks of two looks
 	r.Book("c2", "N1", r.Page)
 	twice, err := reaper.New(reaper.Options{Steps: r.Steps, Redis: stutter{r.Redis}, Health: r, Wait: r.wait})
 	r.must(err)

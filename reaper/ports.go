@@ -16,6 +16,7 @@ type Redis interface {
 	admission.Sweepable
 	admission.Capper
 	admission.StatusReader
+	admission.Marker
 	admission.Loader
 }
 

@@ -32,12 +32,29 @@ type watched struct {
 	finding Replication
 }
 
-// watch compares the primary with what the control item remembers. A failover
+// errMoved says that others went on while somebody looked.
+var errMoved = errors.New("reaper: the sale moved on while it was looked at")
+
+// watchTries bounds the looks of one watch.
+const watchTries = 3
+
+// watch compares the primary with what the ledger remembers, again if others went
+// on meanwhile.
+func (t *tools) watch(ctx context.Context, saleID string) (w watched, err error) {
+	for range watchTries {
+		if w, err = t.look(ctx, saleID); !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return w, err
+}
+
+// look compares the primary with what the control item remembers. A failover
 // raises the epoch of status versions; lost data freezes the sale with gen + 1
 // before anything else is done. The control item is read before Redis: a
 // rebuild writes Redis first and unfreezes after, so what is not frozen must be
 // in Redis with its generation, unless data was lost.
-func (t *tools) watch(ctx context.Context, saleID string) (w watched, err error) {
+func (t *tools) look(ctx context.Context, saleID string) (w watched, err error) {
 	if w.control, err = t.store.Control(ctx, saleID); err != nil {
 		return w, fmt.Errorf("reaper: read the control item of sale %s: %w", saleID, err)
 	}
@@ -60,23 +77,25 @@ func (t *tools) watch(ctx context.Context, saleID string) (w watched, err error)
 		return w, nil // being applied for the first time
 	case !installed || w.status.Gen < w.control.Gen:
 		return t.lost(ctx, w, h, "the sale is not in Redis with its generation")
-	case last == "":
+	}
+	known, err := t.past(ctx, w.control)
+	if err != nil {
+		return w, err
+	}
+	switch last {
+	case "":
 		w.finding = ReplicationFirst
-		return t.remember(ctx, w, h)
-	case last == h.ReplicationID:
-		return w, t.noteReplicated(ctx, saleID, h)
-	case last == h.PreviousReplication:
-		old, err := t.olderThanReplicas(ctx, saleID, last, h)
-		if err != nil {
-			return w, err
-		}
-		if old {
+	case h.ReplicationID:
+		return w, t.moveMark(ctx, w.control, known, h)
+	default:
+		if w.finding = ReplicationFailover; known.shorter(h) {
 			return t.lost(ctx, w, h, "the primary knows less than its replicas had acknowledged: it comes from an old snapshot")
 		}
-		w.finding = ReplicationFailover
-		return t.remember(ctx, w, h)
+		if last != h.PreviousReplication && (known.mark == "" || !successor(h)) {
+			return t.lost(ctx, w, h, "the primary is neither the one last seen nor a replica of it")
+		}
 	}
-	return t.lost(ctx, w, h, "the primary is neither the one last seen nor a replica of it")
+	return t.changed(ctx, w, known, h)
 }
 
 // remember takes the new replication id down, unless somebody did so before.
@@ -112,13 +131,14 @@ func (t *tools) askDiff(ctx context.Context, saleID string) error {
 	return nil
 }
 
-// lost freezes the sale, unless somebody did so before.
+// lost freezes the sale, unless somebody did so before, or has taken another
+// primary in since this one was looked at: then there is something else to look at.
 func (t *tools) lost(ctx context.Context, w watched, h admission.Health, why string) (watched, error) {
 	before := w.control
 	w.finding = ReplicationLost
 	first := false // of the reapers that see it
 	c, err := t.store.UpdateControl(ctx, before.Sale, func(c *ledger.Control) error {
-		if first = !c.Frozen && c.Gen == before.Gen; !first {
+		if first = !c.Frozen && c.Gen == before.Gen && c.ReplicationID == before.ReplicationID; !first {
 			return nil
 		}
 		c.Gen++
@@ -130,7 +150,7 @@ func (t *tools) lost(ctx context.Context, w watched, h admission.Health, why str
 		return w, fmt.Errorf("reaper: freeze sale %s, whose data Redis has lost: %w", before.Sale, err)
 	}
 	if w.control = c; !c.Frozen {
-		return w, nil // rebuilt in this very moment
+		return w, errMoved
 	}
 	t.alarm(AlarmDataLoss, before.Sale, "", why+": the sale is frozen, rebuild it")
 	if first {

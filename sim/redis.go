@@ -180,6 +180,10 @@ func (r redis) ReleaseExecute(ctx context.Context, sale, paymentID, bookingID st
 	})
 }
 
+func (r redis) SetMark(ctx context.Context, m admission.Mark) (admission.MarkAnswer, error) {
+	return call(ctx, r.p, "redis.SetMark", "", func(ctx context.Context) (admission.MarkAnswer, error) { return r.in.SetMark(ctx, m) })
+}
+
 // Health says which primary answers; the nemesis changes it.
 func (r redis) Health(ctx context.Context, _ string) (admission.Health, error) {
 	return call(ctx, r.p, "redis.Health", "", func(context.Context) (admission.Health, error) { return r.p.town.health, nil })

@@ -38,6 +38,7 @@ type port interface {
 	admission.Loader
 	admission.SoftHolder
 	admission.SeatReader
+	admission.Marker
 	AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error)
 	ReleaseExecute(ctx context.Context, sale, paymentID, bookingID string) error
 }
@@ -102,6 +103,7 @@ var (
 	emails     = []string{"", "aaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaa2"}
 	rosters    = []string{"v1", "v2", "", admission.ProvenRoster}
 	payments   = []string{"gw:p1", "gw:p2"}
+	marks      = []string{"", "m1", "m2", "m3"}
 	levels     = []string{"A", "A", "A", "N", "Z"}
 )
 
@@ -296,13 +298,16 @@ func (d *duel) gates() {
 	open, version := rapid.IntRange(0, 3).Draw(d.T, "open") > 0, pick(d, "version", []string{"v1", "v2"})
 	gen := pick(d, "gen", []int64{theGen, theGen, theGen + 1})
 	far := time.Now().UTC().Truncate(time.Millisecond).Add(pick(d, "opens", []time.Duration{-time.Hour, -time.Hour, time.Hour}))
-	switch rapid.IntRange(0, 2).Draw(d.T, "gate") {
+	switch rapid.IntRange(0, 3).Draw(d.T, "gate") {
 	case 0:
 		d.both("SetOpen", func(p port) (any, error) { return p.SetOpen(d.ctx(), d.sale, gen, open) })
 	case 1:
 		d.both("SetTimes", func(p port) (any, error) { return p.SetTimes(d.ctx(), d.sale, gen, far, far.Add(24*time.Hour)) })
 	case 2:
 		d.both("SetRosterVersion", func(p port) (any, error) { return nil, p.SetRosterVersion(d.ctx(), d.sale, gen, version) })
+	case 3:
+		m := admission.Mark{Sale: d.sale, Gen: gen, Known: pick(d, "known", marks), Next: pick(d, "next", marks[1:])}
+		d.both("SetMark", func(p port) (any, error) { return p.SetMark(d.ctx(), m) })
 	}
 }
 

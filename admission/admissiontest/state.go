@@ -38,6 +38,7 @@ type config struct {
 	roster          string
 	ver, replays    int64
 	change          int64 // serial of the last cap change
+	mark, marked    string
 	levels          map[string]levelConfig
 }
 

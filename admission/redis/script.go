@@ -42,6 +42,7 @@ var (
 	capsScript           = load("caps")
 	statusScript         = load("status")
 	controlScript        = load("control")
+	markScript           = load("mark")
 	installBeginScript   = load("install_begin")
 	installLevelScript   = load("install_level")
 	installFinishScript  = load("install_finish")

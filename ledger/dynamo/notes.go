@@ -20,6 +20,7 @@ func (s *Store) NoteSweep(ctx context.Context, saleID string, n ledger.SweepNote
 	if len(n.Suspects) > 0 {
 		it["suspects"] = list(n.Suspects, str)
 	}
+	row(it).setStr("mark", n.Mark)
 	e := newExpression()
 	e.require(either(e.absent(PartitionKey), e.compare("at", "<=", millis(n.At))))
 	err := s.putIf(ctx, "note the "+n.Kind+" of sale "+saleID, it, e)
@@ -36,7 +37,7 @@ func (s *Store) LastSweep(ctx context.Context, saleID, kind string) (ledger.Swee
 		return ledger.SweepNote{}, err
 	}
 	r := &reader{item: it}
-	n := ledger.SweepNote{Kind: kind, At: r.time("at"), Counts: readNumbers(r, "counts")}
+	n := ledger.SweepNote{Kind: kind, At: r.time("at"), Counts: readNumbers(r, "counts"), Mark: r.str("mark")}
 	r.each("suspects", func(id *reader) { n.Suspects = append(n.Suspects, id.str("")) })
 	return n, r.err
 }

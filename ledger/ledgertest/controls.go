@@ -92,7 +92,7 @@ var controlTests = []suiteTest{
 		w.is(err, ledger.ErrNotFound)
 		w.equal(w.store.CreateControl(w.ctx, control()), nil)
 		before, _ := w.store.Control(w.ctx, theSale)
-		note := ledger.SweepNote{Kind: "sweep", At: start.Add(time.Minute), Counts: map[string]int{"released": 3}, Suspects: []string{"b1", "b2"}}
+		note := ledger.SweepNote{Kind: "sweep", At: start.Add(time.Minute), Counts: map[string]int{"released": 3}, Suspects: []string{"b1", "b2"}, Mark: "m1"}
 		older := ledger.SweepNote{Kind: "sweep", At: start}
 		diffNote := ledger.SweepNote{Kind: "diff", At: start}
 		for _, n := range []ledger.SweepNote{note, older, diffNote} {
