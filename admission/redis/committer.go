@@ -10,14 +10,24 @@ import (
 // that acknowledges within a millisecond.
 type CommitOptions struct {
 	InFlight int // batches of a sale under way at a time; 0 = 2. Use 4 where an acknowledgement takes over 1 ms
-	MaxBatch int // calls per batch; 0 = 128
-	MaxQueue int // calls of a sale that wait for their batch; 0 = 8192, beyond it they are refused
+	// Connections bounds the batches of one kind that are under way for all sales of
+	// the process; 0 = 4, and never fewer than InFlight. Each holds a connection, and
+	// connections that wait for replicas cost the primary more than callers that wait
+	// for a batch. Up to it a sale starts one more than InFlight, once a whole
+	// MaxBatch waits for it.
+	Connections int
+	MaxBatch    int // calls per batch; 0 = 128
+	MaxQueue    int // calls of a sale that wait for their batch; 0 = 8192, beyond it they are refused
 }
 
 func (o CommitOptions) complete() CommitOptions {
 	if o.InFlight == 0 {
 		o.InFlight = 2
 	}
+	if o.Connections == 0 {
+		o.Connections = 4
+	}
+	o.Connections = max(o.Connections, o.InFlight)
 	if o.MaxBatch == 0 {
 		o.MaxBatch = 128
 	}
