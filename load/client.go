@@ -142,27 +142,28 @@ func (c *client) booking(ctx context.Context, a acked) (Booking, error) {
 	return r.Booking, err
 }
 
-// press presses a button of the sandbox's pay page, and follows the redirect
-// back to the shop as a browser does.
-func (c *client) press(ctx context.Context, payURL string, form url.Values) error {
+// press presses a button of the sandbox's pay page and returns where the gateway
+// sends the browser then. It is the gateway that answers, not the shop.
+func (c *client) press(ctx context.Context, payURL string, form url.Values) (back string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, payURL, strings.NewReader(form.Encode()))
 	if err != nil {
-		return err
+		return "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	back := resp.Header.Get("Location")
+	back = resp.Header.Get("Location")
 	if resp.StatusCode < 300 || resp.StatusCode >= 400 || back == "" {
-		return fmt.Errorf("the pay page answered %s", resp.Status)
+		return "", fmt.Errorf("the pay page answered %s", resp.Status)
 	}
-	return c.visit(ctx, back)
+	return back, nil
 }
 
+// visit opens the shop's return page.
 func (c *client) visit(ctx context.Context, page string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {

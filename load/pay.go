@@ -47,16 +47,38 @@ func (r *run) count(n *int) {
 // pressTries bounds how often a person presses a button that does not answer.
 const pressTries = 5
 
+// press presses the button of the gateway's page, and then goes back to the shop.
+// The two are different acts: the gateway has to answer, and with its answer the
+// payment is on its way; the shop may be down in that moment, and its page is
+// loaded again, as people do.
 func (r *run) press(ctx context.Context, b Booking, after time.Duration, form url.Values) {
 	for try := range pressTries {
 		if !pause(ctx, after+time.Duration(try)*time.Second) {
 			return
 		}
-		if err := r.client.press(ctx, b.PaymentURL, form); err == nil {
+		if back, err := r.client.press(ctx, b.PaymentURL, form); err == nil {
 			r.count(&r.result.Pressed)
+			r.comeHome(ctx, back)
 			return
 		}
 		after = 0
 	}
 	r.count(&r.result.PressErrors)
+}
+
+// reloads bounds how often a person loads the shop's return page again.
+const reloads = 10
+
+// comeHome opens the return page until it is there. Nothing depends on it but
+// what the person sees: the gateway tells the shop of the payment by itself.
+func (r *run) comeHome(ctx context.Context, page string) {
+	for try := range reloads {
+		if r.client.visit(ctx, page) == nil {
+			return
+		}
+		if !pause(ctx, time.Duration(min(try+1, 3))*500*time.Millisecond) {
+			return
+		}
+	}
+	r.count(&r.result.NotHome)
 }

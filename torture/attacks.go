@@ -28,6 +28,15 @@ func (n *nemesis) killPrimary(ctx context.Context) error {
 	return n.follow(ctx, old, primary)
 }
 
+// killTwo lets the second failover follow the first as soon as there is anybody
+// to fail over to: mostly before a sweep has seen the first.
+func (n *nemesis) killTwo(ctx context.Context) error {
+	if err := n.killPrimary(ctx); err != nil {
+		return err
+	}
+	return n.killPrimary(ctx)
+}
+
 func (n *nemesis) freezePrimary(ctx context.Context) error {
 	old, _, err := n.servers(ctx)
 	if err != nil {

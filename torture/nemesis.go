@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -28,7 +27,6 @@ type blow struct {
 // with the same seed has the same blows in the same order.
 type nemesis struct {
 	town  *town
-	noted func(context.Context) (bool, error) // whether the reaper has seen who is primary now
 	rng   *rand.Rand
 	blows []blow
 }
@@ -41,6 +39,7 @@ type attack struct {
 
 var attacks = []attack{
 	{"kill -9 primary", true, false, (*nemesis).killPrimary},
+	{"kill -9 two primaries", true, false, (*nemesis).killTwo},
 	{"kill -9 process", false, true, (*nemesis).killProcess},
 	{"SCRIPT FLUSH", false, false, (*nemesis).flushScripts},
 	{"replica gone", false, false, (*nemesis).killReplica},
@@ -74,30 +73,10 @@ func (n *nemesis) hit(ctx context.Context, a attack) error {
 	defer cancel()
 	b := blow{Name: a.name, At: n.town.balancer.since(), Failover: a.failover, Crash: a.crash}
 	err := a.strike(n, ctx)
-	if err == nil && a.failover {
-		err = n.awaitNoted(ctx)
-	}
 	b.Over = n.town.balancer.since()
 	n.blows = append(n.blows, b)
 	return err
 }
-
-// awaitNoted waits until the reaper has taken a failover down. Redis remembers
-// one predecessor: after two failovers between two sweeps the reaper can't tell
-// the new primary from one with other data, and freezes the sale until it is
-// rebuilt. That is safe, known, and not what is tortured here.
-func (n *nemesis) awaitNoted(ctx context.Context) error {
-	var failed error
-	err := await(ctx, func() bool {
-		var done bool
-		done, failed = n.noted(ctx)
-		return done || errors.Is(failed, errFrozen)
-	})
-	return errors.Join(err, failed)
-}
-
-// errFrozen says that the sale stopped for good.
-var errFrozen = errors.New("the sale is frozen: the reaper took a failover for a loss of data (or there was one); read holdfast.log")
 
 // pause lets time pass; false means that ctx ended.
 func (n *nemesis) pause(ctx context.Context, d time.Duration) bool {

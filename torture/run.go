@@ -91,7 +91,7 @@ func torture(ctx context.Context, p plan, out io.Writer) (r report, err error) {
 
 // attack lets crowd and nemesis at the town, and judges when all is at rest.
 func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer) (report, error) {
-	n := &nemesis{town: w.town, noted: w.noted, rng: rand.New(rand.NewPCG(p.seed, 4))}
+	n := &nemesis{town: w.town, rng: rand.New(rand.NewPCG(p.seed, 4))}
 	during, stop := context.WithTimeout(ctx, p.duration)
 	defer stop()
 	struck := make(chan error, 1)

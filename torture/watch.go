@@ -32,19 +32,6 @@ func (w *watch) probe(ctx context.Context) (load.Sample, error) {
 	return out, nil
 }
 
-// noted says whether the control item knows the primary that Sentinel names.
-func (w *watch) noted(ctx context.Context) (bool, error) {
-	c, err := w.house.Store.Control(ctx, saleID)
-	if err != nil {
-		return false, err
-	}
-	if c.Frozen {
-		return false, errFrozen
-	}
-	h, err := w.house.Redis.Health(ctx, saleID)
-	return err == nil && h.ReplicationID == c.ReplicationID, err
-}
-
 // rest adds what is under way: in the queues, at the gateway, in the ledger.
 func (w *watch) rest(ctx context.Context) (load.Sample, error) {
 	s, err := w.probe(ctx)
