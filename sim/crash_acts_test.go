@@ -36,9 +36,15 @@ func (s *stage) pass(d time.Duration) {
 // book sends the booking request of a candidate and waits for the answer.
 func (s *stage) book(n int, key string) (answer, error) {
 	s.tb.Helper()
-	return s.asks(s.crowd[n].p, http.MethodPost, "/sales/"+theSale+"/bookings",
-		fmt.Sprintf(`{"code":%q,"email":%q,"level":"A","seats":1}`, s.crowd[n].code, s.crowd[n].mail),
-		http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}})
+	return s.asks(s.crowd[n].p, http.MethodPost, "/sales/"+theSale+"/bookings", s.wish(n), s.header(key))
+}
+
+func (s *stage) wish(n int) string {
+	return fmt.Sprintf(`{"code":%q,"email":%q,"level":"A","seats":1}`, s.crowd[n].code, s.crowd[n].mail)
+}
+
+func (s *stage) header(key string) http.Header {
+	return http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {key}}
 }
 
 func (s *stage) asks(p *process, method, path, body string, h http.Header) (a answer, err error) {
@@ -96,10 +102,10 @@ func (s *stage) entry(id string) ledger.Booking {
 	return b
 }
 
-// free reports that the one seat can be sold.
+// free reports that every seat can be sold.
 func (s *stage) free() bool {
 	l := s.redis.Dump(theSale).Levels["A"]
-	return l.Used == 0 && len(l.Free) == 1
+	return l.Used == 0 && len(l.Free) == l.Cap
 }
 
 func (s *stage) pending() bool { return len(s.redis.Dump(theSale).Pending) > 0 }

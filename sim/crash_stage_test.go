@@ -19,7 +19,7 @@ const (
 	slack = 15 * time.Second
 )
 
-// stage is one deployment of the simulator with one level of one seat, on which
+// stage is one deployment of the simulator with one level, on which
 // nothing goes wrong but what a test aims at. Time is simulated, so the bounds
 // of the crash table are exact.
 type stage struct {
@@ -46,11 +46,18 @@ const always = -1
 // deed is a turn that took effect.
 type deed struct{ proc, what string }
 
-// onStage plays f on a fresh stage; afterwards everything has to add up.
+// onStage plays f on a fresh stage with one seat; afterwards everything has to
+// add up.
 func onStage(t *testing.T, f func(t *testing.T, s *stage)) {
 	t.Helper()
+	onStageOf(t, 1, 3, f)
+}
+
+// onStageOf is onStage with so many seats and candidates.
+func onStageOf(t *testing.T, seats, candidates int, f func(t *testing.T, s *stage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t)
+		s := newStage(t, seats, candidates)
 		defer s.end()
 		f(t, s)
 		s.aims = nil
@@ -59,16 +66,16 @@ func onStage(t *testing.T, f func(t *testing.T, s *stage)) {
 }
 
 // newStage is a deployment of the simulator whose script is not drawn.
-func newStage(t *testing.T) *stage {
+func newStage(t *testing.T, seats, candidates int) *stage {
 	t.Helper()
 	w, err := newTown(t.Context(), Options{Seed: 1})
 	s := &stage{town: w, tb: t}
 	s.ok(err)
 	w.faults.calm, w.tables, w.crowd = true, nil, nil
-	w.script = script{candidates: 3, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
+	w.script = script{candidates: candidates, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
 		ingress: 1, workers: 1, reapers: 1, resume: true}
 	w.plan = sale.Sale{ID: theSale, Title: "Spring", Zone: "UTC", OpensAt: time.Now(), ClosesAt: time.Now().Add(96 * time.Hour), Hold: stageHold,
-		MaxSeats: 1, Price: sale.Money{AmountMinor: 100_00, Currency: "BDT"}, Levels: []sale.Level{{Name: "A", Cap: 1}}}.WithDefaults()
+		MaxSeats: 1, Price: sale.Money{AmountMinor: 100_00, Currency: "BDT"}, Levels: []sale.Level{{Name: "A", Cap: seats}}}.WithDefaults()
 	s.ok(w.openWorld())
 	s.ok(w.load())
 	w.operator, err = w.bootOperator()
