@@ -9,7 +9,7 @@ type SeatEditOp string
 const (
 	CheckSeats SeatEditOp = "check" // may they be dropped? nothing is changed
 	DropSeats  SeatEditOp = "drop"  // all of them or none: none may be held or sold
-	AddSeats   SeatEditOp = "add"   // those that are there already stay as they are
+	AddSeats   SeatEditOp = "add"   // those that are there already get their new place in the order while they are free
 )
 
 // MaxSeatEdit is the most seats of one edit: it keeps the script short.

@@ -51,11 +51,7 @@ func admissionPlan(c ledger.Control) admission.Plan {
 		TotalCap: c.Plan.TotalCap, Open: c.Open, RosterVersion: c.RosterVersion,
 	}
 	for _, l := range c.Plan.Levels {
-		level := admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: c.Next[l.Name]}
-		for _, seat := range l.Seats {
-			level.Tokens = append(level.Tokens, seat.Name)
-		}
-		p.Levels = append(p.Levels, level)
+		p.Levels = append(p.Levels, admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: c.Next[l.Name], Tokens: l.SeatNames()})
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/holdfast/holdfast/sale"
@@ -40,9 +39,9 @@ func diffPlans(old, now sale.Sale) []Change {
 		add(path+".kind", kindName(l.Kind), kindName(n.Kind))
 		add(path+".cap", l.Cap, n.Cap)
 		add(path+".price", old.PriceOf(l.Name), now.PriceOf(l.Name))
-		add(path+".seats", seatNames(l), seatNames(n))
+		add(path+".seats", l.SeatNames(), n.SeatNames()) // a score that changes the order changes the list
 		add(path+".sections", sections(l), sections(n))
-		add(path+".blocked", seatNames(sale.Level{Seats: l.Blocked}), seatNames(sale.Level{Seats: n.Blocked}))
+		add(path+".blocked", sale.Level{Seats: l.Blocked}.SeatNames(), sale.Level{Seats: n.Blocked}.SeatNames())
 	}
 	for _, l := range now.Levels {
 		if _, ok := old.Level(l.Name); !ok {
@@ -102,16 +101,4 @@ func sections(l sale.Level) []string {
 		}
 	}
 	return list
-}
-
-// seatNames are the seats in their order; a score that changes the order changes
-// the list.
-func seatNames(l sale.Level) []string {
-	seats := slices.Clone(l.Seats)
-	slices.SortStableFunc(seats, func(a, b sale.Seat) int { return a.Score - b.Score })
-	names := make([]string, len(seats))
-	for i, s := range seats {
-		names[i] = s.Name
-	}
-	return names
 }

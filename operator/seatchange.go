@@ -28,7 +28,7 @@ func editsOf(old, now sale.Sale, live admission.Status) []seatEdits {
 		if !ok || l.Kind != sale.KindSeated || was.Kind != sale.KindSeated {
 			continue
 		}
-		e := seatEdits{level: l.Name, old: seatNames(was), seat: seatNames(l)}
+		e := seatEdits{level: l.Name, old: was.SeatNames(), seat: l.SeatNames()}
 		for _, name := range e.old {
 			if !slices.ContainsFunc(l.Seats, func(s sale.Seat) bool { return s.Name == name }) {
 				e.drop = append(e.drop, name)

@@ -1,17 +1,14 @@
 package reaper
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
-	"github.com/holdfast/holdfast/sale"
 )
 
 // install is steps 4 to 7: levels, roster, bookings, the check, and cfg last.
@@ -153,14 +150,7 @@ func planOf(c ledger.Control) admission.Plan {
 	p := admission.Plan{Sale: c.Sale, Gen: c.Gen, OpensAt: c.Plan.OpensAt, ClosesAt: c.Plan.ClosesAt, Hold: c.Plan.Hold,
 		TotalCap: c.Plan.TotalCap, Open: c.Open, RosterVersion: c.RosterVersion}
 	for _, l := range c.Plan.Levels {
-		level := admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: nextOf(c, l)}
-		if l.Kind == sale.KindSeated {
-			level.Tokens = make([]string, 0, len(l.Seats))
-			for _, s := range slices.SortedStableFunc(slices.Values(l.Seats), func(x, y sale.Seat) int { return cmp.Compare(x.Score, y.Score) }) {
-				level.Tokens = append(level.Tokens, s.Name)
-			}
-		}
-		p.Levels = append(p.Levels, level)
+		p.Levels = append(p.Levels, admission.LevelPlan{Name: l.Name, Kind: string(l.Kind), Cap: l.Cap, Next: nextOf(c, l), Tokens: l.SeatNames()})
 	}
 	return p
 }

@@ -1,5 +1,10 @@
 package sale
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Seat is a named seat: a token with a public name (protocol.md 4).
 type Seat struct {
 	Name       string // valid by ValidName, unique in the whole sale
@@ -14,6 +19,15 @@ type Seat struct {
 type Section struct {
 	Name  string // valid by ValidName, unique in its level
 	Price *Money // per seat; nil: the level's
+}
+
+// SeatNames are the level's seats by name, best first. This is the order in which Redis has them, however they came there: installed, edited or rebuilt.
+func (l Level) SeatNames() []string {
+	names := make([]string, len(l.Seats))
+	for i, s := range slices.SortedStableFunc(slices.Values(l.Seats), func(a, b Seat) int { return cmp.Compare(a.Score, b.Score) }) {
+		names[i] = s.Name
+	}
+	return names
 }
 
 // AisleWord stands for an aisle in a sale file's list of seats, so no seat may have this name.

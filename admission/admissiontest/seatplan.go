@@ -49,7 +49,10 @@ func (s *saleState) editSeats(e admission.SeatEdit) (a admission.SeatEditAnswer,
 			s.take(e.Level, name)
 			l.cap--
 			a.Changed++
-		case e.Op == admission.AddSeats && !free && !owned:
+		case e.Op == admission.AddSeats && free:
+			s.take(e.Level, name)
+			s.put(e.Level, token{e.Scores[i], name})
+		case e.Op == admission.AddSeats && !owned:
 			s.put(e.Level, token{e.Scores[i], name})
 			l.cap++
 			a.Changed++

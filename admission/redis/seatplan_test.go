@@ -62,6 +62,22 @@ func TestSeatPlanDropsAndAdds(t *testing.T) {
 	b.sound()
 }
 
+// A free seat gets its new place in the order; one that somebody has keeps what
+// its record says.
+func TestSeatPlanOrdersFreeSeatsAnew(t *testing.T) {
+	b := newSeatBench(t)
+	b.hold(b.wish("h1", "c1", "H1"), admission.Admitted)
+	if a := b.edit(admission.AddSeats, "H2", "H1", "H3"); a.Changed != 0 || a.Version != 0 {
+		t.Errorf("%+v", a)
+	}
+	for seat, want := range map[string]float64{"H2": 100, "H3": 102, "H4": 4} {
+		if got := b.admin.ZScore(b.ctx(), b.k.free("H"), seat).Val(); got != want {
+			t.Errorf("seat %s has score %v, want %v", seat, got, want)
+		}
+	}
+	b.sound()
+}
+
 func TestSeatPlanRefusals(t *testing.T) {
 	b := newSeatBench(t)
 	for name, c := range map[string]struct {

@@ -10,6 +10,8 @@
 --   HELD token...      check, drop: these are held or sold; nothing was changed
 --   OK n cap ver       n seats were dropped or added, the level has cap now; ver > 0 if any
 --
+-- A free seat that is there gets its new place in the order.
+--
 -- Safe to run twice: a seat that is not there is not dropped, one that is there
 -- is not added. used + free = cap holds after each call.
 local R = redis.call
@@ -21,14 +23,14 @@ if cfg[2] ~= 's' or not cap then return {'NOLEVEL'} end
 if tonumber(R('GET', KEYS[2]) or '0') + R('ZCARD', KEYS[3]) ~= cap then return {'CORRUPT'} end
 local n = 0
 if op == 'add' then
-  local new = {}
+  local free = {}
   for i = 4, #ARGV, 2 do
-    if R('HEXISTS', KEYS[4], ARGV[i + 1]) == 0 and not R('ZSCORE', KEYS[3], ARGV[i + 1]) then
-      new[#new + 1] = ARGV[i]
-      new[#new + 1] = ARGV[i + 1]
+    if R('HEXISTS', KEYS[4], ARGV[i + 1]) == 0 then
+      free[#free + 1] = ARGV[i]
+      free[#free + 1] = ARGV[i + 1]
     end
   end
-  if #new > 0 then n = R('ZADD', KEYS[3], unpack(new)) end
+  if #free > 0 then n = R('ZADD', KEYS[3], unpack(free)) end  -- how many were not there
 else
   local held, gone = {'HELD'}, {}
   for i = 4, #ARGV do
