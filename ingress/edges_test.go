@@ -201,7 +201,7 @@ func TestOperatorsActOnBookingsOnly(t *testing.T) {
 	w := newWorld(t, withOperations)
 	for _, id := range []string{"B%23x", "%00", "a%7Cb", strings.Repeat("A", 3000)} {
 		for _, act := range []string{"release", "cancel"} {
-			w.wants(w.operate("POST", "/admin/bookings/"+id+"/"+act, ""), 404, "not_found")
+			w.wants(w.operate("POST", "/admin/bookings/"+id+"/"+act, `{"reason":"x"}`), 404, "not_found")
 		}
 	}
 }

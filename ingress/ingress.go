@@ -157,7 +157,7 @@ func New(o Options) (*Ingress, error) {
 	if err := in.keepMinutes(); err != nil {
 		return nil, err
 	}
-	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Metrics: o.Registry, Now: o.Now})
+	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Now: o.Now})
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
 	return in, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -46,6 +47,9 @@ func (operations) read(c echo.Context) (o operatorOrder, by admin.By, err error)
 	}
 	if len(o.Reason) > maxReason || hasControl(o.Reason) {
 		return o, by, invalid(Field{"reason", "must be at most 500 bytes of text without control characters"})
+	}
+	if strings.TrimSpace(o.Reason) == "" {
+		return o, by, newProblem(http.StatusBadRequest, codeReasonRequired, "Say why", "Send the field reason: it is kept in the sale's trail with who did it. Nothing was changed.")
 	}
 	return o, admin.By{Actor: ledger.Actor("operator:" + name), Reason: o.Reason}, nil
 }

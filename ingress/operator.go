@@ -84,7 +84,7 @@ func statusOfRefusal(code string) int {
 	switch {
 	case strings.HasPrefix(code, "unknown_"):
 		return http.StatusNotFound
-	case code == "invalid":
+	case code == "invalid", Code(code) == codeReasonRequired:
 		return http.StatusBadRequest
 	}
 	return http.StatusConflict

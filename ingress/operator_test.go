@@ -137,22 +137,24 @@ func TestOperatorsActs(t *testing.T) {
 		{"GET", "/admin/sales/a%20b/status", "", 404, "not_found"},
 		{"GET", "/admin/sales/spring/inbox", "", 200, ""},
 		{"POST", "/admin/sales/spring/open", `{"reason":"doors"}`, 200, ""},
-		{"POST", "/admin/sales/spring/close", "", 200, ""},
+		{"POST", "/admin/sales/spring/close", `{"reason":"lunch"}`, 200, ""},
+		{"POST", "/admin/sales/spring/close", "", 400, "reason_required"},
+		{"POST", "/admin/sales/spring/close", `{"reason":" "}`, 400, "reason_required"},
 		{"POST", "/admin/sales/spring/close", `{"why":1}`, 400, "invalid_request"},
 		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":15,"reason":"more"}`, 200, ""},
-		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":-1}`, 400, "invalid_request"},
-		{"PUT", "/admin/sales/spring/levels/N1/cap", `{}`, 400, "invalid_request"},
-		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":3}`, 409, "cap_used"},
-		{"PUT", "/admin/sales/spring/levels/N9/cap", `{"cap":30}`, 404, "unknown_level"},
-		{"PUT", "/admin/sales/spring/cap", `{"cap":30}`, 200, ""},
-		{"POST", "/admin/bookings/x/release", "", 200, ""},
-		{"POST", "/admin/bookings/paid/release", "", 409, "already_paid"},
-		{"POST", "/admin/bookings/paying/release", "", 409, "in_progress"},
-		{"POST", "/admin/bookings/missing/release", "", 404, "not_found"},
-		{"POST", "/admin/bookings/held/cancel", "", 409, "not_paid"},
-		{"POST", "/admin/bookings/x/cancel", "", 200, ""},
-		{"POST", "/admin/redrive", `{"most":5}`, 200, ""},
-		{"POST", "/admin/redrive", "", 400, "invalid_request"},
+		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":-1,"reason":"x"}`, 400, "invalid_request"},
+		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"reason":"x"}`, 400, "invalid_request"},
+		{"PUT", "/admin/sales/spring/levels/N1/cap", `{"cap":3,"reason":"x"}`, 409, "cap_used"},
+		{"PUT", "/admin/sales/spring/levels/N9/cap", `{"cap":30,"reason":"x"}`, 404, "unknown_level"},
+		{"PUT", "/admin/sales/spring/cap", `{"cap":30,"reason":"x"}`, 200, ""},
+		{"POST", "/admin/bookings/x/release", `{"reason":"x"}`, 200, ""},
+		{"POST", "/admin/bookings/paid/release", `{"reason":"x"}`, 409, "already_paid"},
+		{"POST", "/admin/bookings/paying/release", `{"reason":"x"}`, 409, "in_progress"},
+		{"POST", "/admin/bookings/missing/release", `{"reason":"x"}`, 404, "not_found"},
+		{"POST", "/admin/bookings/held/cancel", `{"reason":"x"}`, 409, "not_paid"},
+		{"POST", "/admin/bookings/x/cancel", `{"reason":"x"}`, 200, ""},
+		{"POST", "/admin/redrive", `{"most":5,"reason":"x"}`, 200, ""},
+		{"POST", "/admin/redrive", `{"reason":"x"}`, 400, "invalid_request"},
 	} {
 		a := w.operate(c.method, c.path, c.body, "X-Operator", "rina")
 		if a.status != c.status || a.text("code") != c.code {
@@ -162,7 +164,7 @@ func TestOperatorsActs(t *testing.T) {
 	if got := strings.Join(ops.did, "; "); !strings.Contains(got, "open spring operator:rina doors") {
 		t.Errorf("done: %s", got)
 	}
-	refused := w.operate("PUT", "/admin/sales/spring/cap", `{"cap":3}`)
+	refused := w.operate("PUT", "/admin/sales/spring/cap", `{"cap":3,"reason":"x"}`)
 	if n, _ := refused.doc["numbers"].(map[string]any); n["used"] != float64(12) || n["cap"] != float64(20) {
 		t.Errorf("case F11: %s", refused.raw)
 	}
@@ -170,4 +172,24 @@ func TestOperatorsActs(t *testing.T) {
 		t.Error("the listing is not bounded")
 	}
 	w.wants(w.operate("POST", "/admin/sales/spring/open", "", "X-Operator", "a b"), 400, "invalid_request")
+}
+
+// TestEveryActSaysWhy walks the routes: whatever changes something is refused
+// without a reason, and nothing is done.
+func TestEveryActSaysWhy(t *testing.T) {
+	ops := &fakeOperations{}
+	w := newWorld(t, func(o *ingress.Options) { o.Operations, o.OperatorToken = ops, operatorToken })
+	acts := 0
+	for _, route := range w.in.OperatorRoutes() {
+		method, path, _ := strings.Cut(route, " ")
+		if method == "GET" || !strings.HasPrefix(path, "/admin/") {
+			continue
+		}
+		acts++
+		path = strings.NewReplacer(":sale", "spring", ":level", "N1", ":id", "x").Replace(path)
+		w.wants(w.operate(method, path, `{"cap":20,"most":3}`), 400, "reason_required")
+	}
+	if acts < 7 || len(ops.did) != 0 {
+		t.Errorf("%d acts; done: %q", acts, ops.did)
+	}
 }

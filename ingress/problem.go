@@ -24,6 +24,8 @@ const (
 	codeBadSignature Code = "bad_signature"
 	codeInternal     Code = "internal"
 	codeUnauthorized Code = "unauthorized"
+	// codeReasonRequired: an operator did not say why.
+	codeReasonRequired Code = "reason_required"
 )
 
 // Problem is an error as RFC 9457 has it, with the stable code.

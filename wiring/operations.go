@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ingress/admin"
@@ -77,9 +78,18 @@ func (o operations) Inbox(ctx context.Context, saleID string, each func(admin.In
 	}))
 }
 
-// Redrive is no act on a sale, so it stands in the log and in no sale's trail.
+// Redrive is an act on every sale, because the dead letters are those of all.
 func (o operations) Redrive(ctx context.Context, most int, b admin.By) (int, error) {
-	o.house.Log.Info("redrive of dead letters", "actor", string(b.Actor), "reason", b.Reason, "most", most)
+	ids, err := o.desk.Sales(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		e := ledger.AuditEntry{At: ledger.Instant(o.house.Now()), Actor: b.Actor, Action: "redrive of dead letters", Reason: b.Reason, After: fmt.Sprintf("at most %d", most)}
+		if err := o.house.Store.AppendAudit(ctx, id, e); err != nil {
+			return 0, fmt.Errorf("nothing was moved, because it could not be written to the trail: %w", err)
+		}
+	}
 	done, err := o.house.Queue.Redrive(ctx, most, nil)
 	return done.Moved, err
 }

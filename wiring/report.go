@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"time"
 
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/ledger/invariant"
@@ -61,4 +62,26 @@ func (h *House) ReportKey() (ed25519.PrivateKey, error) {
 		return nil, nil
 	}
 	return report.ReadKey(h.Config.ReportKey)
+}
+
+// Minutes implements console.Desk.
+func (o operations) Minutes(ctx context.Context, saleID string, since time.Time, each func(ledger.Minute) error) error {
+	if m := o.house.minutes(); m != nil {
+		return m.Minutes(ctx, saleID, since, each)
+	}
+	return nil
+}
+
+// Report implements console.Desk.
+func (o operations) Report(ctx context.Context, saleID, by string) (page []byte, policy string, err error) {
+	key, err := o.house.ReportKey()
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := o.house.Report(ctx, saleID, by)
+	if err != nil {
+		return nil, "", err
+	}
+	page, err = report.Page(d, key)
+	return page, report.Policy, err
 }

@@ -24,6 +24,15 @@ func (i invalid) Error() string         { return string(i) }
 func (invalid) Code() string            { return "invalid" }
 func (invalid) Numbers() map[string]int { return nil }
 
+// noReason is an act that nobody could explain later; it is an admin.Refusal.
+type noReason struct{}
+
+func (noReason) Error() string {
+	return "say why, in 1 to " + strconv.Itoa(maxReason) + " bytes of text: the reason is kept in the trail"
+}
+func (noReason) Code() string            { return "reason_required" }
+func (noReason) Numbers() map[string]int { return nil }
+
 // order is what an act's body may hold.
 type order struct {
 	Reason   string    `json:"reason"`
@@ -58,7 +67,7 @@ func (c *Console) read(e echo.Context) (saleID string, o order, err error) {
 func by(r *http.Request, reason string) (admin.By, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || len(reason) > maxReason || strings.ContainsFunc(reason, unicode.IsControl) {
-		return admin.By{}, invalid("say why, in 1 to " + strconv.Itoa(maxReason) + " bytes of text: the reason is kept in the trail")
+		return admin.By{}, noReason{}
 	}
 	name := r.Header.Get("X-Operator")
 	if !sale.ValidName(name) {
@@ -194,4 +203,29 @@ func (c *Console) export(e echo.Context) error {
 		h.Del("Content-Disposition")
 	}
 	return err
+}
+
+// report is GET .../report.html: on the screen, or with ?download as a file,
+// which an auditor can verify.
+func (c *Console) report(e echo.Context) error {
+	id := e.Param("sale")
+	if !sale.ValidName(id) {
+		return echo.ErrNotFound
+	}
+	patient(e.Response(), readFor)
+	name := e.Request().Header.Get("X-Operator")
+	if !sale.ValidName(name) {
+		name = "api"
+	}
+	page, policy, err := c.Desk.Report(e.Request().Context(), id, name)
+	if err != nil {
+		return err
+	}
+	h := e.Response().Header()
+	h.Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	if e.QueryParams().Has("download") {
+		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "holdfast-"+id+".html"))
+	}
+	return e.Blob(http.StatusOK, "text/html; charset=utf-8", page)
 }

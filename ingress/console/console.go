@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ingress/admin"
 	"github.com/holdfast/holdfast/ingress/static"
+	"github.com/holdfast/holdfast/ledger"
 )
 
 // Desk is what the console needs beside the acts of the admin API. Documents
@@ -38,6 +38,11 @@ type Desk interface {
 	Repair(ctx context.Context, saleID string, dryRun bool, by admin.By) (any, error)
 	Resolve(ctx context.Context, saleID, itemID string, refund bool, by admin.By) error
 	Health(ctx context.Context, saleID string) (admission.Health, error)
+	// Minutes are what the ingresses of the deployment answered; ledger.MinuteStore.
+	Minutes(ctx context.Context, saleID string, since time.Time, each func(ledger.Minute) error) error
+	// Report is the report on the sale as one page, signed if the deployment has a
+	// key, and the policy that lets a browser show it.
+	Report(ctx context.Context, saleID, by string) (page []byte, policy string, err error)
 }
 
 // TrailEntry is one act of an operator.
@@ -58,7 +63,6 @@ type ImportOptions struct{ DryRun, Add bool }
 type Options struct {
 	Desk    Desk
 	Token   string // what operators log in with
-	Metrics prometheus.Gatherer
 	Now     func() time.Time
 }
 
@@ -133,6 +137,7 @@ func (c *Console) Routes() []Route {
 		{http.MethodPost, one + "lookup", c.lookup, false},
 		{http.MethodGet, one + "trail", c.trail, false},
 		{http.MethodGet, one + "export.csv", c.export, false},
+		{http.MethodGet, one + "report.html", c.report, false},
 		{http.MethodPost, one + "roster", c.importRoster, false},
 		{http.MethodPost, one + "repair", c.repair, false},
 		{http.MethodPost, one + "inbox/:item/resolve", c.resolve, false},

@@ -1,44 +1,59 @@
 package console
 
 import (
-	"math"
+	"errors"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/ledger/ledgertest"
 )
 
-func TestFiguresAreWhatHappenedInBetween(t *testing.T) {
-	r := prometheus.NewRegistry()
-	bookings := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "holdfast_ingress_bookings_total"}, []string{"outcome"})
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "holdfast_ingress_requests_total"}, []string{"route", "status"})
-	admits := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "holdfast_ingress_admission_seconds", Buckets: []float64{.01, .1, 1}})
-	r.MustRegister(bookings, requests, admits)
-	read := func(at time.Time) reading {
-		got, err := readFigures(r, at)
+// TestFiguresAreOfAllIngresses: two of them, over the end of a minute; what was
+// counted before the console looked does not count.
+func TestFiguresAreOfAllIngresses(t *testing.T) {
+	now := time.Date(2026, 5, 1, 8, 0, 55, 0, time.UTC)
+	store := ledgertest.NewStore(time.Now)
+	put := func(process string, at time.Time, created, busy int, admit ledger.Latency) {
+		t.Helper()
+		m := ledger.Minute{At: at.Truncate(time.Minute), Process: process, Answers: map[string]int{"created": created, "unavailable": busy, "closed": 10}, Admit: admit}
+		if err := store.PutMinute(t.Context(), "spring", m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var c counter
+	read := func() reading {
+		t.Helper()
+		r, err := c.read(t.Context(), store.Minutes, "spring", now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got
+		return r
 	}
-	start := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
-	bookings.WithLabelValues("created").Add(100)
-	admits.Observe(5) // before: it must not count
-	old := read(start)
-	bookings.WithLabelValues("created").Add(20)
-	bookings.WithLabelValues("sold_out").Add(80)
-	requests.WithLabelValues("POST /sales/:sale/bookings", "503").Add(10)
-	requests.WithLabelValues("GET /admin/sales/:sale/drift", "503").Add(10)
-	for range 98 {
-		admits.Observe(.005)
-	}
-	admits.Observe(.05)
-	admits.Observe(.05)
-	f := read(start.Add(10 * time.Second)).since(old)
-	if f.Requests != 10 || f.Outcomes["created"] != 2 || f.Outcomes["sold_out"] != 8 || f.Unavailable != 1 || f.AdmitP99 != 100 {
+	put("a", now, 100, 0, ledger.Latency{13: 9})
+	old := read()
+	put("a", now, 120, 5, ledger.Latency{6: 20, 13: 9})
+	now = now.Add(10 * time.Second)
+	put("a", now, 30, 0, ledger.Latency{0: 5000})
+	put("b", now, 50, 0, ledger.Latency{4: 1})
+	f := read().since(old)
+	if f.Outcomes["created"] != 10 || f.Unavailable != .5 || f.AdmitP99 != 1 || f.Slower || f.Ingresses != 2 {
 		t.Errorf("%+v", f)
 	}
-	if still := read(start).since(read(start)); still.Requests != 0 || math.IsNaN(still.Unavailable) || still.AdmitP99 != 0 {
+	if f.Requests != 10+.5+2 { // closed was 10 in each of the two new minutes
+		t.Errorf("%v requests", f.Requests)
+	}
+	last := read()
+	now = now.Add(time.Second)
+	if still := read().since(last); still.Requests != 0 || still.AdmitP99 != 0 {
 		t.Errorf("nothing happened: %+v", still)
+	}
+	now = now.Add(time.Hour) // minutes leave the view: that is no news either
+	if still := read().since(last); still.Requests != 0 || still.Ingresses != 0 {
+		t.Errorf("an hour later: %+v", still)
+	}
+	store.Fault = func(string) ledgertest.Fault { return ledgertest.FailBefore }
+	if _, err := c.read(t.Context(), store.Minutes, "spring", now); !errors.Is(err, ledgertest.ErrFailed) {
+		t.Errorf("a ledger that fails: %v", err)
 	}
 }

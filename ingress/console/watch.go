@@ -28,6 +28,7 @@ type watch struct {
 	pages    map[chan []byte]struct{}
 	points   []point
 	readings []reading
+	counter  counter // of the one goroutine that reads
 	running  bool
 }
 
@@ -119,7 +120,7 @@ func (w *watch) read(ctx context.Context) state {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	c := w.console
-	s := state{Figures: w.figures()}
+	s := state{Figures: w.figures(ctx)}
 	if v, err := c.Desk.Status(ctx, w.sale); err != nil {
 		s.Fault = err.Error()
 	} else if s.View, err = json.Marshal(v); err != nil {
@@ -138,9 +139,9 @@ func (w *watch) read(ctx context.Context) state {
 	return s
 }
 
-func (w *watch) figures() Figures {
-	r, err := readFigures(w.console.Metrics, w.console.Now())
-	if err != nil && len(r.outcomes) == 0 {
+func (w *watch) figures(ctx context.Context) Figures {
+	r, err := w.counter.read(ctx, w.console.Desk.Minutes, w.sale, w.console.Now())
+	if err != nil {
 		return Figures{}
 	}
 	w.mu.Lock()

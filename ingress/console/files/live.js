@@ -25,8 +25,8 @@ desk.live = (() => {
     const counts = (s.drift && s.drift.counts) || {}, waits = v.queue_age && v.queue_age.counts.oldest_ms;
     const list = [
       tile("Sale", ...selling(v)), tile("Opens", time(v.opens_at)), tile("Closes", time(v.closes_at)),
-      tile("Requests / s", rate(f.requests)), tile("Answers 503 / s", rate(f.unavailable), f.unavailable > 0 ? "bad" : ""),
-      tile("Admission p99", f.admit_p99_ms ? "≤ " + Math.round(f.admit_p99_ms) + " ms" : "–"),
+      tile("Requests / s", rate(f.requests)), tile("Ingresses", f.ingresses ? f.ingresses + " answering" : "idle"), tile("Answers 503 / s", rate(f.unavailable), f.unavailable > 0 ? "bad" : ""),
+      tile("Admission p99", f.admit_p99_ms ? (f.slower ? "> " : "≤ ") + f.admit_p99_ms + " ms" : "–"),
       tile("Queue", q ? q.waiting + " waiting, " + q.in_work + " in work" : v.queue_error || "–", q ? "" : "bad"),
       tile("Oldest message", waits ? span(waits / 1000) : "none", waits > 60000 ? "bad" : ""),
       tile("Dead letters", q ? q.dead : "–", q && q.dead ? "bad" : ""),
@@ -63,7 +63,13 @@ desk.live = (() => {
     const fault = at("fault");
     fault.hidden = !s.fault;
     if (s.fault && fault.textContent !== s.fault) fault.textContent = s.fault;
-    if (s.view) { tiles(s); levels(s.view); desk.view = s.view; }
+    if (s.view) {
+      const before = desk.view && desk.view.sale === s.view.sale ? desk.view.epoch : s.view.epoch;
+      tiles(s);
+      levels(s.view);
+      desk.view = s.view;
+      if (s.view.epoch !== before) desk.changed(); // a failover, a freeze or a rebuild: the trail tells
+    }
     outcomes(s.figures || {});
     if (s.point) desk.chart.add(s.point);
   };

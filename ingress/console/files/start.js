@@ -7,6 +7,8 @@
     desk.sale = id;
     choice.value = id;
     at("export").href = desk.path("export.csv");
+    at("paper").href = desk.path("report.html");
+    at("paper-file").href = desk.path("report.html?download");
     for (const box of ["report", "found", "import", "holds", "inbox"]) at(box).hidden = true;
     desk.live.follow();
     desk.changed();
