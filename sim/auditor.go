@@ -3,7 +3,9 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/ledger"
@@ -59,6 +61,9 @@ func (a *auditor) step() error {
 	found = append(found, invariant.Terminal(*s)...)
 	if s.Redis != nil {
 		found = append(found, invariant.Conserve(*s)...)
+		if a.town.seated() {
+			found = append(found, softHolds(s, a.town.redis.Dump(theSale), a.lossy)...)
+		}
 		found = append(found, invariant.PendHasSeat(*s)...)
 		if !a.lossy {
 			found = append(found, invariant.LsubR(*s)...)
@@ -119,6 +124,9 @@ func (a *auditor) sameGates() error {
 		if d.Levels[l.Name].Cap != l.Cap {
 			return fmt.Errorf("%w: level %s has cap %d in the plan and %d in Redis", errBroken, l.Name, l.Cap, d.Levels[l.Name].Cap)
 		}
+	}
+	if has, plan := seatsOf(d), slices.Sorted(slices.Values(namesOf(c.Plan))); !slices.Equal(has, plan) {
+		return fmt.Errorf("%w: Redis has seats %v, the plan %v", errBroken, has, plan)
 	}
 	if d.TotalCap != c.Plan.TotalCap || d.Open != c.Open || d.RosterVersion != c.RosterVersion || len(d.Roster) != c.RosterSize {
 		return fmt.Errorf("%w: Redis has total %d, open %t, roster %s of %d; the ledger %d, %t, %s of %d", errBroken,
@@ -206,8 +214,8 @@ func (a *auditor) ceiling(s *invariant.Snapshot, c ledger.Control) {
 			l.Cap = a.highest[l.Name]
 		}
 	}
-	if a.highest[""] = max(a.highest[""], s.Plan.TotalCap); a.lossy {
-		s.Plan.TotalCap = a.highest[""]
+	if a.lossy { // the ledger knows whose a seat is, and counts nothing: a total below all the levels is Redis's to keep
+		s.Plan.TotalCap = sumOf(s.Plan.Levels)
 	}
 	i := c.CapIntent
 	if i == nil {
@@ -226,8 +234,11 @@ func (a *auditor) ceiling(s *invariant.Snapshot, c ledger.Control) {
 // redisView is what Redis holds, as the invariants want it.
 func redisView(d admissiontest.Dump) *invariant.RedisView {
 	v := &invariant.RedisView{Gen: d.Gen, Records: make(map[string]invariant.Record, len(d.Records)), Seen: d.Seen, Seats: d.Seats,
-		Free: map[string]int{}, Levels: map[string]int{}, Total: d.Total, Pending: make(map[string]invariant.Pending, len(d.Pending))}
+		Free: map[string]int{}, Levels: map[string]int{}, Total: d.Total, Pending: make(map[string]invariant.Pending, len(d.Pending)), Soft: map[string]time.Time{}}
 	for name, l := range d.Levels {
+		for id, ms := range l.Soft {
+			v.Soft[id] = time.UnixMilli(ms)
+		}
 		v.Levels[name], v.Free[name] = l.Used, len(l.Free)
 	}
 	for id, r := range d.Records {

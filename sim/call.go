@@ -66,7 +66,8 @@ func execute[T any](ctx context.Context, t *town, v verdict, op string, do func(
 
 // writes are the calls after which the auditor looks.
 var writes = map[string]bool{"redis.Admit": true, "redis.Undo": true, "redis.Settle": true, "redis.Attach": true, "redis.Resume": true,
-	"redis.Reseed": true, "redis.SetCap": true, "ledger.Apply": true, "ledger.UpdateControl": true, "ledger.TransactWriteItems": true,
+	"redis.Reseed": true, "redis.SetCap": true, "redis.Hold": true, "redis.Extend": true, "redis.Promote": true, "redis.Lapse": true,
+	"redis.EditSeats": true, "ledger.Apply": true, "ledger.UpdateControl": true, "ledger.TransactWriteItems": true,
 	"ledger.PutItem": true, "ledger.UpdateItem": true}
 
 // arriveLate lets the call reach its server after v.delay, whether or not the

@@ -23,6 +23,7 @@ type candidate struct {
 	number         int
 	rng            *rand.Rand // of the plan for the whole sale
 	tabs           []*process
+	chooses        bool // picks seats from the map first
 }
 
 func (t *town) newCandidate(n int) *candidate {
@@ -51,6 +52,7 @@ func (c *candidate) arrive() {
 	if c.rng.IntN(4) == 0 { // comes later, for what is given back
 		first = time.Duration(c.rng.Int64N(int64(c.t.plan.Hold * 2)))
 	}
+	c.chooses = c.t.seated() && c.rng.IntN(4) > 0
 	shared := ""
 	if c.rng.IntN(2) == 0 {
 		shared = fmt.Sprintf("key-%d", c.number)
@@ -61,7 +63,7 @@ func (c *candidate) arrive() {
 		c.tabs = append(c.tabs, own.p)
 		tab := &tab{candidate: &own, number: n, rng: rand.New(rand.NewPCG(c.t.options.Seed, uint64(10_000+10*c.number+n))), key: shared}
 		own.p.run(func(context.Context) {
-			if own.p.sleep(first) {
+			if own.p.sleep(first) && !(c.chooses && tab.choose()) {
 				tab.shop()
 			}
 		})
@@ -87,32 +89,34 @@ func (c *tab) shop() {
 			c.key = fmt.Sprintf("key-%d-%d-%d", c.candidate.number, c.number, c.tries)
 		}
 		a, err := c.ask()
-		pause := time.Second + time.Duration(c.rng.Int64N(int64(8*time.Second)))
-		switch {
-		case err != nil: // the connection broke: the same key again
-		case a.status == http.StatusCreated, a.status == http.StatusOK && a.doc.State == "held":
-			c.t.audit.acknowledged(a.doc.BookingID)
-			if c.decide(a) {
-				return
-			}
-		case a.doc.Code == "duplicate" && a.doc.PaymentURL != "":
-			c.visit(a.doc.PaymentURL, engine.ActPay)
-			return
-		case a.status == http.StatusOK: // released or paid
-			if a.doc.State == "paid" {
-				return
-			}
-			c.key = ""
-		case a.doc.Code == "level_full" || a.doc.Code == "sold_out" || a.doc.Code == "seat_taken" || a.doc.Code == "duplicate":
-			pause += time.Duration(c.rng.Int64N(int64(c.t.plan.Hold)))
-			c.key = ""
-		case a.status == http.StatusBadRequest:
-			return
+		if err != nil { // the connection broke: the same key again
+			a = answer{}
 		}
-		if !c.p.sleep(pause) {
+		done, pause := c.answered(a)
+		if done || !c.p.sleep(time.Second+time.Duration(c.rng.Int64N(int64(8*time.Second)))+pause) {
 			return
 		}
 	}
+}
+
+// answered is what a tab does with the answer to its booking request, and for how
+// long it waits before it asks again.
+func (c *tab) answered(a answer) (done bool, pause time.Duration) {
+	switch {
+	case a.status == http.StatusCreated, a.status == http.StatusOK && a.doc.State == "held":
+		c.t.audit.acknowledged(a.doc.BookingID)
+		return c.decide(a), 0
+	case a.doc.Code == "duplicate" && a.doc.PaymentURL != "":
+		c.visit(a.doc.PaymentURL, engine.ActPay)
+		return true, 0
+	case a.status == http.StatusOK: // released or paid
+		c.key = ""
+		return a.doc.State == "paid", 0
+	case a.doc.Code == "level_full" || a.doc.Code == "sold_out" || a.doc.Code == "seat_taken" || a.doc.Code == "duplicate":
+		c.key = ""
+		return false, time.Duration(c.rng.Int64N(int64(c.t.plan.Hold)))
+	}
+	return a.status == http.StatusBadRequest, 0
 }
 
 // ask sends the booking request. What is asked for belongs to the key.
@@ -121,12 +125,7 @@ func (c *tab) ask() (answer, error) {
 	level := c.t.plan.Levels[wish.IntN(len(c.t.plan.Levels))]
 	seats := fmt.Sprint(1 + wish.IntN(c.t.plan.MaxSeats))
 	if level.Kind == sale.KindSeated {
-		first := wish.IntN(len(level.Seats))
-		names := []string{level.Seats[first].Name}
-		if c.t.plan.MaxSeats > 1 && wish.IntN(2) == 0 {
-			names = append(names, level.Seats[(first+1)%len(level.Seats)].Name)
-		}
-		seats = `["` + strings.Join(names, `","`) + `"]`
+		seats = quoted(groupOf(wish, level, c.t.plan.MaxSeats))
 	}
 	body := fmt.Sprintf(`{"code":%q,"email":%q,"level":%q,"seats":%s}`, c.code, c.mail, level.Name, seats)
 	h := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {c.key}}

@@ -78,13 +78,15 @@ func serviceOf(op string) string {
 
 // waits are the calls of Redis that wait for the replicas.
 var waits = map[string]bool{"redis.Admit": true, "redis.Undo": true, "redis.Attach": true, "redis.Resume": true, "redis.Reseed": true,
-	"redis.SetCap": true, "redis.SetOpen": true, "redis.SetTimes": true, "redis.SetRosterVersion": true, "redis.AcquireExecute": true, "redis.SetMark": true}
+	"redis.SetCap": true, "redis.SetOpen": true, "redis.SetTimes": true, "redis.SetHold": true, "redis.SetRosterVersion": true,
+	"redis.AcquireExecute": true, "redis.Promote": true, "redis.EditSeats": true, "redis.SetMark": true}
 
 // copied are the calls whose copies can reach their server by themselves: one
 // message each. The others are a read, or a read and a write that depends on it,
 // of which a copy alone can do nothing.
 var copied = map[string]bool{"redis.Admit": true, "redis.Undo": true, "redis.Settle": true, "redis.Attach": true, "redis.Resume": true,
-	"redis.Reseed": true, "redis.SetCap": true, "redis.SetOpen": true, "redis.SetMark": true, "redis.AcquireExecute": true, "redis.ReleaseExecute": true, "ledger.Apply": true, "ledger.Park": true,
+	"redis.Reseed": true, "redis.SetCap": true, "redis.SetOpen": true, "redis.SetMark": true, "redis.AcquireExecute": true, "redis.ReleaseExecute": true,
+	"redis.Hold": true, "redis.Extend": true, "redis.Promote": true, "redis.Lapse": true, "ledger.Apply": true, "ledger.Park": true,
 	"queue.Send": true, "queue.Park": true, "queue.Delete": true, "gateway": true, "http": true}
 
 func (p *plan) decide(rng *rand.Rand, t *turn) verdict {

@@ -3,8 +3,11 @@ package sim
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ledger"
@@ -27,11 +30,45 @@ const (
 	mutantUndoUnacknowledged Mutant = "undo_unacknowledged"
 	// mutantRedisFirst gives seats back before the ledger has released them (R1).
 	mutantRedisFirst Mutant = "redis_first"
+	// mutantPromoteAnyway takes a promotion that no replica has (R4, S8).
+	mutantPromoteAnyway Mutant = "promote_unacknowledged"
+
+	// What scripts of named seats may leave out (protocol.md 4, 3B.20).
+	mutantPromoteExpired Mutant = "promote_expired"
+	mutantPromotePart    Mutant = "promote_part"
+	mutantKeepHold       Mutant = "promote_keeps_hold"
+	mutantReleaseOther   Mutant = "release_by_candidate"
+	mutantHoldPart       Mutant = "hold_free_part"
+	mutantDropFirst      Mutant = "replace_drops_first"
+	mutantExpiredRefuse  Mutant = "expired_refuse"
+	mutantExtendBack     Mutant = "extend_back"
+	mutantExtendForEver  Mutant = "extend_for_ever"
 )
+
+// scriptsWithout are the mutants of the simulated Redis itself.
+var scriptsWithout = map[Mutant]admissiontest.Rules{
+	mutantPromoteExpired: {PromoteExpired: true},
+	mutantPromotePart:    {PromotePart: true},
+	mutantKeepHold:       {PromoteKeepsHold: true},
+	mutantReleaseOther:   {ReleaseByCandidate: true},
+	mutantHoldPart:       {HoldFreePart: true},
+	mutantDropFirst:      {DropFirst: true},
+	mutantExpiredRefuse:  {ExpiredRefuse: true},
+	mutantExtendBack:     {ExtendBack: true},
+	mutantExtendForEver:  {ExtendForEver: true},
+}
+
+func (m Mutant) scripts() admissiontest.Rules { return scriptsWithout[m] }
+
+// ofHolds says that only a sale with named seats can show it.
+func (m Mutant) ofHolds() bool {
+	return m.scripts() != admissiontest.Rules{} || m == mutantPromoteAnyway
+}
 
 // Mutants are all of them.
 func Mutants() []Mutant {
-	return []Mutant{mutantIgnoreWait, mutantUndoFirst, mutantSettleEarly, mutantUndoUnacknowledged, mutantRedisFirst}
+	all := []Mutant{mutantIgnoreWait, mutantUndoFirst, mutantSettleEarly, mutantUndoUnacknowledged, mutantRedisFirst, mutantPromoteAnyway}
+	return append(all, slices.Sorted(maps.Keys(scriptsWithout))...)
 }
 
 // admitted is what the caller of an admission hears.
@@ -39,12 +76,25 @@ func (m Mutant) admitted(r redis, q admission.Request, a admission.Answer, err e
 	if m != mutantIgnoreWait || !errors.Is(err, admission.ErrUnacknowledged) {
 		return a, err
 	}
+	return r.unacknowledged(q, a, err)
+}
+
+// promoted is what the caller of a promotion hears.
+func (m Mutant) promoted(r redis, q admission.Request, a admission.Answer, err error) (admission.Answer, error) {
+	if m != mutantPromoteAnyway || !errors.Is(err, admission.ErrUnacknowledged) {
+		return a, err
+	}
+	return r.unacknowledged(q, a, err)
+}
+
+// unacknowledged is the answer of an admission as if a replica had it.
+func (r redis) unacknowledged(q admission.Request, a admission.Answer, err error) (admission.Answer, error) {
 	rec, missing := r.in.Record(context.Background(), q.Sale, q.BookingID)
 	if missing != nil { // undone again
 		return a, err
 	}
 	return admission.Answer{Outcome: admission.Admitted, BookingID: rec.BookingID, Tokens: rec.Tokens, Stage: rec.Stage, Driver: rec.Driver,
-		AdmittedAt: rec.AdmittedAt, HoldUntil: rec.HoldUntil}, nil
+		AdmittedAt: rec.AdmittedAt, HoldUntil: rec.HoldUntil, Level: rec.Level, Record: &rec}, nil
 }
 
 // published is what happens when booking.held has been queued.

@@ -28,6 +28,7 @@ const (
 func (t *town) openWorld() (err error) {
 	t.redis = admissiontest.New(time.Now)
 	t.redis.Fault = func(string) admissiontest.Fault { return t.replicas }
+	t.redis.Without = t.mutant.scripts()
 	t.cloud = fifo.New(fifo.Options{Now: time.Now, Source: rand.NewPCG(t.options.Seed, 2)})
 	if err := makeQueues(t.cloud, t.script.maxReceives); err != nil {
 		return fmt.Errorf("sim: make the queues: %w", err)

@@ -22,7 +22,7 @@ type operatorRole struct {
 	healers *reaper.Reaper
 	busy    atomic.Int32 // rebuilds that are under way or will be
 
-	importing turnstile
+	importing, editing turnstile
 }
 
 func (t *town) bootOperator() (*operatorRole, error) {
@@ -34,7 +34,7 @@ func (t *town) bootOperator() (*operatorRole, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &operatorRole{house: h, healers: healers, importing: make(turnstile, 1), desk: &operator.Desk{Store: h.store, Redis: h.redis, Server: h.redis, Queue: h.queue,
+	return &operatorRole{house: h, healers: healers, importing: make(turnstile, 1), editing: make(turnstile, 1), desk: &operator.Desk{Store: h.store, Redis: h.redis, Server: h.redis, Queue: h.queue,
 		Steps: h.steps, Status: h.status, Gateways: h.steps.Gateways, Gateway: t.script.gateway, Hasher: t.hasher, Now: h.p.Now, Log: h.p.log}}, nil
 }
 
@@ -74,7 +74,11 @@ func (o *operatorRole) rebuild(ctx context.Context) {
 func operate(t *town, rng *rand.Rand) string {
 	o := t.operator
 	by := operator.By{Actor: "operator:ann", Reason: "simulated"}
-	roll, pick := rng.IntN(6), rng.IntN(1000)
+	acts := 6
+	if t.seated() {
+		acts = 9
+	}
+	roll, pick := rng.IntN(acts), rng.IntN(1000)
 	level := t.plan.Levels[rng.IntN(len(t.plan.Levels))]
 	n := 1 + rng.IntN(level.Cap+2)
 	do := func(what string, act func(ctx context.Context) error) string {
@@ -114,6 +118,9 @@ func operate(t *town, rng *rand.Rand) string {
 			return ""
 		}
 		return do("cancel "+id, func(ctx context.Context) error { return o.desk.CancelPaid(ctx, id, by) })
+	case 6, 7, 8:
+		seat := []string{extraSeat, "C1", "C2", "C3"}[pick%4]
+		return do("edit of seat "+seat, func(ctx context.Context) error { return o.seatEdit(ctx, seat, by) })
 	}
 	return do("import", func(ctx context.Context) error {
 		// An import that broke off is only over when the operator repeats it; one at a

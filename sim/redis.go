@@ -18,14 +18,14 @@ type redis struct {
 
 func (r redis) Admit(ctx context.Context, q admission.Request) (admission.Answer, error) {
 	a, err := call(ctx, r.p, "redis.Admit", q.BookingID+" of "+short8(q.Candidate), func(ctx context.Context) (admission.Answer, error) {
-		return r.in.Admit(ctx, q)
+		return r.admitted(ctx, q)
 	})
 	return r.p.town.mutant.admitted(r, q, a, err)
 }
 
 func (r redis) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswer, error) {
 	return call(ctx, r.p, "redis.Undo", u.BookingID+" "+string(u.Mode), func(ctx context.Context) (admission.UndoAnswer, error) {
-		a, err := r.in.Undo(ctx, u)
+		a, err := r.undone(ctx, u)
 		if r.p.town.mutant == mutantUndoUnacknowledged {
 			a.Acknowledged = true
 		}

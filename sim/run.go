@@ -26,7 +26,8 @@ type Result struct {
 	Healed    time.Duration  // after the last fault
 	Faults    map[string]int // by service and kind
 	Troubles  map[string]int
-	Acked     int // bookings that clients were told of
+	Holds     map[string]int // answers of the scripts of soft holds
+	Acked     int            // bookings that clients were told of
 	Bookings  map[string]int
 	Captured  int
 	Refunded  int
@@ -51,6 +52,10 @@ func Run(ctx context.Context, o Options) Result {
 		return Result{Seed: o.Seed, Err: err}
 	}
 	r := Result{Seed: o.Seed, Table: t.tables != nil}
+	if o.Mutant.ofHolds() && !t.seated() { // it can't show here
+		t.end()
+		return r
+	}
 	began := time.Now()
 	n := newNemesis(t)
 	if r.Err = t.play(n); r.Err == nil {
@@ -59,7 +64,7 @@ func Run(ctx context.Context, o Options) Result {
 		r.Healed = time.Since(calm)
 	}
 	r.Hash, r.Steps, r.Looks, r.Simulated = t.log.sum, t.sched.steps, t.audit.looks, time.Since(began)
-	r.Faults, r.Troubles, r.Acked = t.faults.fired, n.count, len(t.audit.acked)
+	r.Faults, r.Troubles, r.Holds, r.Acked = t.faults.fired, n.count, t.holds.count, len(t.audit.acked)
 	t.count(&r)
 	if r.Err != nil {
 		r.Err = fmt.Errorf("seed %d, after %d steps and %v: %w\nthe last events:\n%s", o.Seed, r.Steps, r.Simulated, r.Err, t.log.tail())
@@ -145,6 +150,9 @@ func (t *town) advance(until time.Time) error {
 		return nil
 	}
 	t.touched = false
+	if err := t.holds.next(); err != nil {
+		return err
+	}
 	if t.dirty++; t.tables != nil && t.dirty%tableLooks != 0 {
 		return nil // reading a table takes a thousand times as long
 	}

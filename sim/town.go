@@ -56,6 +56,7 @@ type town struct {
 	touched bool // something was written since the last look of the auditor
 	dirty   int  // how often so
 	audit   *auditor
+	holds   *holdWatch
 
 	calm   atomic.Bool // nothing goes wrong any more
 	mu     sync.Mutex
@@ -88,7 +89,7 @@ func drawScript(rng *rand.Rand) script {
 		refreshEvery: []time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[rng.IntN(3)],
 		ingress:      1 + rng.IntN(2), workers: 1 + rng.IntN(2), reapers: 1 + rng.IntN(2), resume: rng.IntN(2) == 0,
 	}
-	s.withTable = rng.IntN(40) == 0
+	s.withTable = rng.IntN(60) == 0
 	return s
 }
 
@@ -102,8 +103,7 @@ func drawPlan(rng *rand.Rand, start time.Time) sale.Sale {
 		p.Levels = append(p.Levels, sale.Level{Name: "B", Cap: 1 + rng.IntN(2), Price: &sale.Money{AmountMinor: 150_00, Currency: "BDT"}})
 	}
 	if rng.IntN(3) == 0 {
-		p.Levels = append(p.Levels, sale.Level{Name: "C", Kind: sale.KindSeated, Cap: 3, Price: &sale.Money{AmountMinor: 170_00, Currency: "BDT"},
-			Seats: []sale.Seat{{Name: "C1", Score: 1}, {Name: "C2", Score: 2}, {Name: "C3", Score: 3}}})
+		drawHall(rng, &p)
 	}
 	p = p.WithDefaults()
 	if p.TotalCap > 2 && rng.IntN(4) == 0 {
@@ -127,6 +127,7 @@ func newTown(ctx context.Context, o Options) (*town, error) {
 		return nil, err
 	}
 	t.audit = &auditor{town: t, states: map[string]ledger.State{}}
+	t.holds = &holdWatch{town: t, ids: map[string]bool{}, count: map[string]int{}}
 	t.log.printf("seed %d: %s", o.Seed, t.describe())
 	return t, nil
 }

@@ -52,7 +52,9 @@ func gatewayCall(r *http.Request, _ []byte) (op, id string) {
 // answer is what a client got over HTTP.
 type answer struct {
 	status int
+	body   []byte
 	doc    struct {
+		HoldID     string    `json:"hold_id"`
 		Code       string    `json:"code"`
 		BookingID  string    `json:"booking_id"`
 		State      string    `json:"state"`
@@ -118,7 +120,11 @@ func (e *exchange) wait(ctx context.Context) (*httptest.ResponseRecorder, error)
 // request sends a request of a client to one of the ingress processes, as a load
 // balancer does, over a network that can lose, delay and repeat it.
 func (t *town) request(p *process, rng *rand.Rand, method, path, body string, header http.Header) (answer, error) {
-	to := rng.IntN(t.script.ingress)
+	return t.requestTo(p, rng.IntN(t.script.ingress), method, path, body, header)
+}
+
+// requestTo sends a request of a client to this ingress process.
+func (t *town) requestTo(p *process, to int, method, path, body string, header http.Header) (answer, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, clientPatience)
 	defer cancel()
 	e, err := call(ctx, p, "http."+method, path, func(ctx context.Context) (*exchange, error) {
@@ -131,9 +137,9 @@ func (t *town) request(p *process, rng *rand.Rand, method, path, body string, he
 	if err != nil || t.sched.stand(p, "client.hears", path).kind == crashed {
 		return answer{}, errors.Join(err, p.ctx.Err())
 	}
-	a := answer{status: rec.Code}
+	a := answer{status: rec.Code, body: rec.Body.Bytes()}
 	if strings.Contains(rec.Header().Get("Content-Type"), "json") {
-		err = json.Unmarshal(rec.Body.Bytes(), &a.doc)
+		err = json.Unmarshal(a.body, &a.doc)
 	}
 	return a, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -119,28 +121,29 @@ func (w *walk) holdConflict(ctx context.Context, b ledger.Booking, f ledger.Foun
 // it is proved lost there: that is how such a conflict comes about (protocol.md
 // 3.8.5b, scenario 11).
 func (w *walk) conflict(ctx context.Context, b ledger.Booking, f ledger.Found) error {
-	others := map[string]bool{}
-	if f.Candidate != "" && f.Candidate != b.ID {
-		others[f.Candidate] = true
-	}
-	for _, owner := range f.Seats {
-		if owner != b.ID {
-			others[owner] = true
-		}
-	}
-	for other := range others {
+	rivals := rivalsOf(b, f)
+	for _, other := range rivals {
 		w.Alarm(lifecycle.Alarm{Kind: lifecycle.AlarmConflict, Sale: b.Sale, BookingID: b.ID,
 			Detail: "its candidate or seat belongs to booking " + other})
 	}
 	if err := w.withdraw(ctx, b, ledger.ReasonConflict); err != nil {
 		return err
 	}
-	for other := range others {
+	for _, other := range rivals {
 		if _, err := w.RestoreLost(ctx, other); err != nil { // the diff tries again
 			w.log.WarnContext(ctx, "the other booking of a conflict was not restored", "booking_id", other, "err", err)
 		}
 	}
 	return nil
+}
+
+// rivalsOf are the bookings that own what b wants, each once, in the order of their
+// ids: the same conflict is settled the same way each time.
+func rivalsOf(b ledger.Booking, f ledger.Found) []string {
+	list := append(slices.Collect(maps.Values(f.Seats)), f.Candidate)
+	list = slices.DeleteFunc(list, func(id string) bool { return id == "" || id == b.ID })
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // withdraw is T4, S2, T5. That another worker has made the booking live

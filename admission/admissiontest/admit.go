@@ -191,6 +191,9 @@ const freedAtOnce = 20
 // dropExpired frees expired soft holds of a seated level: of the wanted seats,
 // then a few others.
 func (s *saleState) dropExpired(q admission.Request, ms int64) {
+	if s.without.ExpiredRefuse {
+		return
+	}
 	for _, name := range q.Seats {
 		if end, ok := s.soft[q.Level][s.seat[name]]; ok && end <= ms {
 			s.drop(q.Level, s.seat[name])

@@ -91,3 +91,33 @@ func (r *Redis) Dump(sale string) Dump {
 	}
 	return d
 }
+
+// SoftHold is a soft hold as an auditor sees it.
+type SoftHold struct {
+	Candidate, Level string
+	Seats            []string
+	First, Until     int64 // ms
+}
+
+// SoftHolds are the sale's soft holds by id, expired ones too. It is no call of
+// the port.
+func (r *Redis) SoftHolds(sale string) map[string]SoftHold {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.state.sale(sale)
+	holds := map[string]SoftHold{}
+	for id, rec := range s.bk {
+		if rec.Stage == admission.StageSoft {
+			holds[id] = SoftHold{rec.Candidate, rec.Level, slices.Clone(rec.Tokens), toMS(rec.AdmittedAt), toMS(rec.HoldUntil)}
+		}
+	}
+	return holds
+}
+
+// SeatOwner is whose a named seat is: the id of a booking or of a soft hold, ""
+// if it is nobody's. It is no call of the port.
+func (r *Redis) SeatOwner(sale, seat string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.sale(sale).seat[seat]
+}

@@ -18,6 +18,8 @@ type Redis struct {
 	// Fault, if set before the first call, is asked once for each call with the
 	// method's name. It runs outside of the lock.
 	Fault func(op string) Fault
+	// Without leaves rules out. Set it before the first call.
+	Without Rules
 
 	now func() time.Time
 
@@ -101,6 +103,7 @@ func (r *Redis) script(sale string, writes bool, f func(s *saleState, ms int64))
 			r.acked = max(0, r.acked-1)
 		}
 		r.state = r.state.fork(sale)
+		r.state.sale(sale).without = r.Without
 	}
 	f(r.state.sale(sale), r.now().UnixMilli())
 }

@@ -49,6 +49,10 @@ func (s *saleState) hold(q admission.HoldRequest, ms int64) admission.HoldAnswer
 		return a
 	}
 	s.dropExpired(admission.Request{Level: q.Level, Seats: q.Seats}, ms)
+	if old != nil && s.without.DropFirst {
+		s.drop(old.Level, old.BookingID)
+		old = nil
+	}
 	if s.level[q.Level]+len(s.free[q.Level]) != s.cfg.levels[q.Level].cap {
 		return admission.HoldAnswer{Outcome: admission.Corrupt}
 	}
@@ -132,12 +136,13 @@ func (s *saleState) choose(q admission.HoldRequest, old *admission.Record, ms in
 		if !ok {
 			if t, ok = s.find(q.Level, name); !ok {
 				a.Taken = append(a.Taken, name)
+				continue
 			}
 			fresh = append(fresh, t)
 		}
 		chosen = append(chosen, t)
 	}
-	if a.Taken != nil {
+	if a.Taken != nil && (!s.without.HoldFreePart || chosen == nil) {
 		return a
 	}
 	full := func() bool { return len(fresh) > len(back) && s.total+len(fresh)-len(back) > s.cfg.cap }
@@ -167,7 +172,10 @@ func (s *saleState) writeHold(q admission.HoldRequest, old *admission.Record, ch
 			s.bar(old.BookingID, ms)
 		}
 	}
-	until = max(min(until, first+q.Max.Milliseconds()), kept)
+	if !s.without.ExtendForEver {
+		until = min(until, first+q.Max.Milliseconds())
+	}
+	until = max(until, kept)
 	rec := admission.Record{BookingID: q.HoldID, Candidate: q.Candidate, Level: q.Level, Key: q.Key, InputHash: q.InputHash, EmailHash: q.EmailHash,
 		AdmittedAt: fromMS(first), DriverAt: fromMS(ms), Stage: admission.StageSoft, Driver: 1, AmountMinor: q.AmountMinor, Currency: q.Currency,
 		HoldUntil: fromMS(until), Gen: q.Gen}
@@ -224,7 +232,13 @@ func (s *saleState) extend(q admission.Extension, ms int64) admission.HoldAnswer
 		a.Outcome = admission.HoldGone
 		return a
 	}
-	until := max(toMS(rec.HoldUntil), min(ms+q.For.Milliseconds(), toMS(rec.AdmittedAt)+q.Max.Milliseconds()))
+	until := ms + q.For.Milliseconds()
+	if !s.without.ExtendForEver {
+		until = min(until, toMS(rec.AdmittedAt)+q.Max.Milliseconds())
+	}
+	if !s.without.ExtendBack {
+		until = max(until, toMS(rec.HoldUntil))
+	}
 	if until != toMS(rec.HoldUntil) {
 		rec.HoldUntil = fromMS(until)
 		s.bk[q.HoldID], s.soft[rec.Level][q.HoldID] = rec, until
@@ -285,7 +299,7 @@ func (s *saleState) promote(q admission.Request, holdID string, ms int64) admiss
 		return a
 	}
 	switch {
-	case cur != holdID, toMS(rec.HoldUntil) <= ms:
+	case cur != holdID, toMS(rec.HoldUntil) <= ms && !s.without.PromoteExpired:
 		return admission.Answer{Outcome: admission.HoldGone}
 	case q.EmailHash != rec.EmailHash:
 		return admission.Answer{Outcome: admission.EmailMismatch}
@@ -327,12 +341,20 @@ func (s *saleState) writePromotion(q admission.Request, hold admission.Record, m
 	rec := copyRecord(hold)
 	rec.BookingID, rec.Stage, rec.Key, rec.InputHash, rec.Gen = q.BookingID, admission.StageAdmitted, q.Key, q.InputHash, q.Gen
 	rec.AdmittedAt, rec.DriverAt, rec.HoldUntil = fromMS(ms), fromMS(ms), fromMS(ms+s.cfg.holdMS)
+	if s.without.PromotePart {
+		rec.Tokens, rec.Scores = rec.Tokens[:1], rec.Scores[:1]
+		s.release(hold.BookingID, hold)
+		s.take(rec.Level, rec.Tokens[0])
+		s.total, s.level[rec.Level] = s.total+1, s.level[rec.Level]+1
+	}
 	for _, name := range rec.Tokens {
 		s.seat[name] = q.BookingID
 	}
 	s.seen[q.Candidate], s.bk[q.BookingID] = q.BookingID, rec
-	delete(s.bk, hold.BookingID)
-	delete(s.soft[hold.Level], hold.BookingID)
+	if !s.without.PromoteKeepsHold {
+		delete(s.bk, hold.BookingID)
+		delete(s.soft[hold.Level], hold.BookingID)
+	}
 	s.bar(hold.BookingID, ms)
 	s.was[q.BookingID] = hold
 	s.pending[q.Candidate] = pending{q.BookingID, hold.Level, ms}

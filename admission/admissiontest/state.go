@@ -86,6 +86,7 @@ type saleState struct {
 	stash   map[string]stash
 	guards  map[string]guard
 	was     map[string]admission.Record // booking id -> the soft hold that it was made of
+	without Rules
 }
 
 func newSaleState() *saleState {

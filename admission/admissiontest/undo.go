@@ -28,6 +28,9 @@ func (s *saleState) undo(u admission.Undo, ms int64) admission.UndoAnswer {
 		return a
 	}
 	rec, ok := s.bk[u.BookingID]
+	if id := s.seen[u.Candidate]; s.without.ReleaseByCandidate && !ok && s.bk[id].Stage == admission.StageSoft {
+		u.BookingID, rec, ok = id, s.bk[id], true
+	}
 	if ok && u.Mode == admission.UndoQuick && rec.Stage != admission.StageSoft {
 		if rec.Stage != admission.StageAdmitted {
 			return admission.UndoAnswer{Outcome: admission.Armed}

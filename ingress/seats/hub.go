@@ -77,7 +77,7 @@ type house struct {
 	hub   *Hub
 	nonce string
 
-	mu     sync.Mutex // one reading at a time; guards what follows
+	turn   chan struct{} // one reading at a time; whoever is in it has what follows
 	view   *View
 	readAt time.Time // when the holders were read
 	seenAt time.Time // when the version was looked at
@@ -92,7 +92,7 @@ func (h *Hub) house(saleID string) *house {
 	defer h.mu.Unlock()
 	s := h.sales[saleID]
 	if s == nil {
-		s = &house{hub: h, nonce: newNonce()}
+		s = &house{hub: h, nonce: newNonce(), turn: make(chan struct{}, 1)}
 		h.sales[saleID] = s
 	}
 	return s
@@ -107,8 +107,12 @@ func (h *Hub) View(ctx context.Context, p *booking.Plan) (*View, error) {
 }
 
 func (s *house) current(ctx context.Context, p *booking.Plan, age time.Duration) (*View, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select { // nobody waits for another one's reading longer than for an own one
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.turn }()
 	if young := s.hub.Now().Sub(s.seenAt) < age; young && s.failed != nil {
 		return nil, s.failed // who waited behind a failure does not repeat it
 	} else if young && s.view != nil && s.view.layout.of(p) {
@@ -119,7 +123,7 @@ func (s *house) current(ctx context.Context, p *booking.Plan, age time.Duration)
 	return v, err
 }
 
-// advance reads what there is to read and moves the view on. It is called with mu.
+// advance reads what there is to read and moves the view on. It is called in turn.
 func (s *house) advance(ctx context.Context, p *booking.Plan) (*View, error) {
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readFor) // others wait for it too
 	defer cancel()

@@ -115,8 +115,8 @@ func (h *Hub) Subscribe(ctx context.Context, p *booking.Plan, since string) (*St
 		return nil, err
 	}
 	c := &Stream{events: make(chan []byte, queued), of: s}
-	s.mu.Lock() // no version passes between the first event and the next
-	defer s.mu.Unlock()
+	s.turn <- struct{}{} // no version passes between the first event and the next
+	defer func() { <-s.turn }()
 	s.subs.mu.Lock()
 	defer s.subs.mu.Unlock()
 	missed, ok := s.missed(since)
