@@ -19,6 +19,7 @@ run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress
 .PHONY: test
 test: redis chromium ## All tests, with the race detector, against real Redis
 	$(GO) test -race -p 1 -timeout 20m ./...
+	$(GO) test -count=1 -run TestSimulation -v ./sim
 
 .PHONY: verify
 verify: ## Fast checks before a commit: formatting, vet, staticcheck, tidy modules
