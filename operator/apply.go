@@ -142,7 +142,7 @@ func (d *Desk) change(ctx context.Context, c ledger.Control, plan sale.Sale, by 
 		_, err = d.install(ctx, c)
 		return ApplyResult{Changes: changes}, err
 	}
-	edits := editsOf(c.Plan, plan, live)
+	edits := editsOf(c.Plan, plan)
 	if err := d.refuseDrops(ctx, c, plan, edits); err != nil {
 		return ApplyResult{}, err
 	}

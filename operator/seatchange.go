@@ -18,10 +18,11 @@ type seatEdits struct {
 	old, seat []string // the level's seats before and now, in their order
 }
 
-// editsOf lists what changes by name in levels that stay seated. A level whose
-// number of seats in Redis is not the plan's is among them: an apply that crashed
-// between the ledger and Redis is finished by the next one.
-func editsOf(old, now sale.Sale, live admission.Status) []seatEdits {
+// editsOf lists what changes by name in levels that stay seated. All of them are
+// among the edits, also where nothing differs: a seat that the last apply brought
+// and no replica had acknowledged is in Redis and may be lost again, so only an
+// acknowledgement after this apply says that the file is applied.
+func editsOf(old, now sale.Sale) []seatEdits {
 	var list []seatEdits
 	for _, l := range now.Levels {
 		was, ok := old.Level(l.Name)
@@ -34,10 +35,7 @@ func editsOf(old, now sale.Sale, live admission.Status) []seatEdits {
 				e.drop = append(e.drop, name)
 			}
 		}
-		inRedis := slices.IndexFunc(live.Levels, func(s admission.LevelStatus) bool { return s.Name == l.Name })
-		if len(e.drop) > 0 || !slices.Equal(e.old, e.seat) || inRedis >= 0 && live.Levels[inRedis].Cap != len(l.Seats) {
-			list = append(list, e)
-		}
+		list = append(list, e)
 	}
 	return list
 }

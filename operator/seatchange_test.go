@@ -102,3 +102,24 @@ func TestApplyEditsSeatsAfterACrashAtEveryStep(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyAgainIsAcknowledged: an apply whose new seats no replica has fails;
+// once the same file is applied without an error, no failover takes them back.
+func TestApplyAgainIsAcknowledged(t *testing.T) {
+	b, plan := hall(t)
+	now := withSeats(plan, "A1", "A2", "A3", "A4", "A5", "B1")
+	now.TotalCap = plan.TotalCap // a change of it would be acknowledged, and so be all before it
+	b.World.Redis.Fault = func(op string) admissiontest.Fault {
+		if op == "EditSeats" {
+			return admissiontest.ShortWait
+		}
+		return admissiontest.NoFault
+	}
+	if err := b.apply(now); err == nil {
+		t.Fatal("applied, and no replica has it")
+	}
+	b.World.Redis.Fault = nil
+	b.must(b.apply(now))
+	b.World.Redis.Failover(1000)
+	b.free(6)
+}
