@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/holdfast/holdfast/config"
@@ -39,6 +41,7 @@ type town struct {
 // townOptions differ between a demonstration and a rehearsal.
 type townOptions struct {
 	public, operator string // wished addresses; a free one if taken
+	front            string // base address of what stands before the ingress; "": nothing
 	workers          int
 	env              map[string]string
 }
@@ -61,7 +64,7 @@ func openTown(ctx context.Context, o townOptions, out io.Writer) (_ *town, err e
 	t.slog = slog.New(slog.NewJSONHandler(t.log, nil))
 	t.keeper = roles.NewKeeper(t.slog)
 	public, operator := address(o.public), address(o.operator)
-	t.public, t.operator = "http://"+public, "http://"+operator
+	t.public, t.operator = cmp.Or(o.front, "http://"+public), "http://"+operator
 	fmt.Fprintln(out, "starting Redis (primary and replica), queue, table and payment gateway ...")
 	t.cloud, err = cloud.Start(ctx, cloud.Options{
 		AWSEndpoint: os.Getenv("AWS_ENDPOINT_URL"), SQSEndpoint: os.Getenv("AWS_ENDPOINT_URL_SQS"), DynamoDBEndpoint: os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"),
@@ -161,11 +164,25 @@ func (t *town) holdfast(ctx context.Context, out io.Writer, args ...string) erro
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
 	var errors bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(&errors, out)
+	both := &oneAtATime{w: out}
+	cmd.Stdout, cmd.Stderr = both, io.MultiWriter(&errors, both)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("holdfast %s: %w\n%s", args[0], err, errors.Bytes())
 	}
 	return nil
+}
+
+// oneAtATime lets the two outputs of a command share a writer.
+type oneAtATime struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
 }
 
 // act runs an act of an operator that is safe to repeat, and repeats it: on a

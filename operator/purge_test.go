@@ -119,6 +119,9 @@ func TestPurgeForgetsPeopleAndKeepsTheSale(t *testing.T) {
 	if fmt.Sprint(before) != fmt.Sprint(after) {
 		t.Errorf("totals %+v, before %+v", after, before)
 	}
+	if st := b.end().Redis; st.RosterVersion != operator.PurgedRoster || st.RosterSize != 0 {
+		t.Errorf("Redis has roster %q of %d", st.RosterVersion, st.RosterSize)
+	}
 	audit, err := b.healers().Auditor.Audit(b.ctx, exam)
 	b.must(err)
 	if len(audit.Violations) > 0 {

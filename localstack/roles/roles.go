@@ -35,6 +35,7 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	pids map[string]int
+	ends map[string]context.CancelFunc
 }
 
 // restartAfter is the pause before a process that died is started again.
@@ -42,7 +43,7 @@ const restartAfter = time.Second
 
 // NewKeeper returns a Keeper without processes.
 func NewKeeper(log *slog.Logger) *Keeper {
-	return &Keeper{log: log, pids: map[string]int{}}
+	return &Keeper{log: log, pids: map[string]int{}, ends: map[string]context.CancelFunc{}}
 }
 
 // Keep starts the roles. Nothing is left running after Stop.
@@ -56,7 +57,24 @@ func (k *Keeper) Keep(ctx context.Context, roles ...Role) {
 		}
 	}
 	for _, r := range roles {
-		k.done.Go(func() { k.keep(ctx, r) })
+		own, end := context.WithCancel(ctx)
+		k.mu.Lock()
+		k.ends[r.Name] = end
+		k.mu.Unlock()
+		k.done.Go(func() {
+			defer end()
+			k.keep(own, r)
+		})
+	}
+}
+
+// End asks one role's process to end, as Stop does, and does not start it again.
+// It does not wait; Pid says 0 when the process is gone.
+func (k *Keeper) End(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if end := k.ends[name]; end != nil {
+		end()
 	}
 }
 
