@@ -34,8 +34,8 @@ build: ## Build bin/holdfast
 	$(GO) build -trimpath -o bin/holdfast ./cmd/holdfast
 
 .PHONY: rehearsal
-rehearsal: redis ## The main job on real input: 40,000 candidates, 20,700 seats, 50,000 requests in a minute, and the verdict
-	$(GO) run ./localstack rehearse $(if $(ROSTER),--roster $(ROSTER)) $(if $(RATE),--rate $(RATE))
+rehearsal: redis ## The main job on real input: 40,000 candidates, 20,700 seats, 50,000 requests in a minute, and the verdict; SEATS=1: named seats
+	$(GO) run ./localstack rehearse $(if $(ROSTER),--roster $(ROSTER)) $(if $(RATE),--rate $(RATE)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SEATS),--seats) $(if $(WORKERS),--workers $(WORKERS)) $(if $(REPORT),--report $(REPORT))
 
 .PHONY: sim
 sim: ## Simulate whole sales under one seed: SEED=… repeats a run, RUNS=… says how many

@@ -128,6 +128,7 @@ Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 	root.AddCommand(a.roles()...)
 	root.AddCommand(a.saleCommand(), a.rosterCommand(), a.holdCommand(), a.bookingCommand(), a.exportCommand(), a.inboxCommand())
 	root.AddCommand(a.auditCommand(), a.reportCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand(), a.preflightCommand(), a.capacityCommand(), a.purgeCommand())
+	root.AddCommand(a.loadCommand(), a.rehearseCommand())
 	return root
 }
 

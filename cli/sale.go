@@ -46,6 +46,9 @@ and nobody has ever booked.`,
 			if err != nil {
 				return err
 			}
+			if sale.IsRehearsal(plan.ID) {
+				return fmt.Errorf("%s: the id %q is that of a rehearsal, which may be deleted at any time: choose another one, or use holdfast rehearse", args[0], plan.ID)
+			}
 			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				r, err := d.Apply(ctx, plan, by)
 				if err != nil {

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -121,7 +120,7 @@ func (c *client) document(ctx context.Context, path string, most int64, into any
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: %s", path, resp.Status)
+		return &statusError{path, resp.StatusCode}
 	}
 	return json.NewDecoder(http.MaxBytesReader(nil, resp.Body, most)).Decode(into)
 }

@@ -28,17 +28,24 @@ func TestMain(m *testing.M) {
 
 // TestRehearsal is the main job, small: real Redis with a replica, real
 // processes, the queue and the table over HTTP, the gateway; and every check of
-// the verdict. It runs once for each kind of gateway.
+// the verdict. It runs once for each kind of gateway, the second time with named
+// seats.
 func TestRehearsal(t *testing.T) {
-	for _, gateway := range []string{"page", "execute"} {
-		t.Run(gateway, func(t *testing.T) {
+	for name, more := range map[string][]string{
+		"page":  {"--roster", "400"},
+		"seats": {"--roster", "200", "--seats", "--gateway", "execute"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			out := &logWriter{t: t}
-			args := []string{"--roster", "400", "--rate", "100", "--hold", "6s", "--gateway", gateway}
+			args := append([]string{"--rate", "100", "--hold", "6s"}, more...)
 			if err := rehearse(t.Context(), args, out); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), "audit: every invariant") {
 				t.Fatal("the verdict has no audit")
+			}
+			if name == "seats" && !strings.Contains(out.String(), "no seat was ever given twice") {
+				t.Fatal("the verdict says nothing of seats")
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,51 +12,51 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast/holdfast/examples"
 	"github.com/holdfast/holdfast/load"
-	"github.com/holdfast/holdfast/sale"
-	"github.com/holdfast/holdfast/sale/roster"
-	"github.com/holdfast/holdfast/sale/roster/rostergen"
-	"github.com/holdfast/holdfast/sale/salefile"
+	stage "github.com/holdfast/holdfast/rehearsal"
 )
 
+// rehearsalSale is no marked rehearsal: the town is thrown away whole, and its
+// operators use the same commands as for any sale.
 const rehearsalSale = "rehearsal"
 
 // rehearsal is the main job on real input: what runs, and with whom.
 type rehearsal struct {
-	size     int // candidates; 0: the 40,000 of the messy example roster
+	shape    stage.Shape
 	requests int // 0: five for four candidates
 	rate     float64
-	hold     time.Duration
-	seed     uint64
+	profile  string
 	gateway  string
-	report   string // JSON file; "": none
+	report   string // JSON file, or a page if its name ends in .html; "": none
 
-	plan   sale.Sale
-	roster []byte // CSV or gzipped CSV
-	people []load.Person
+	scene *stage.Scene
+	steps load.Profile
 }
 
 // rehearse runs the whole pipeline on real input and judges it. The error is
 // not nil unless every check of the verdict holds.
 func rehearse(ctx context.Context, args []string, out io.Writer) error {
-	var r rehearsal
+	r := rehearsal{shape: stage.Shape{ID: rehearsalSale}}
+	workers := 1
 	flags := flag.NewFlagSet("rehearse", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.IntVar(&r.size, "roster", 0, "candidates; 0 takes the messy example roster of 40,000")
+	flags.IntVar(&r.shape.People, "roster", 0, "candidates; 0 takes the messy example roster of 40,000")
+	flags.BoolVar(&r.shape.Seated, "seats", false, "named seats in sections and rows: hold, change, book, pay")
 	flags.IntVar(&r.requests, "requests", 0, "booking requests; 0 is five for four candidates")
 	flags.Float64Var(&r.rate, "rate", 833, "booking requests per second, open loop")
-	flags.DurationVar(&r.hold, "hold", 20*time.Second, "how long an unpaid booking keeps its seat")
-	flags.Uint64Var(&r.seed, "seed", 1, "the crowd's seed")
+	flags.StringVar(&r.profile, "profile", "", "steps and ramps in place of requests and rate, such as 100x10s,833x60s")
+	flags.DurationVar(&r.shape.Hold, "hold", 20*time.Second, "how long an unpaid booking keeps its seat")
+	flags.Uint64Var(&r.shape.Seed, "seed", 1, "the crowd's seed")
+	flags.IntVar(&workers, "workers", 1, "worker processes")
 	flags.StringVar(&r.gateway, "gateway", "page", "page (money moves there) or execute (money moves when we say so)")
-	flags.StringVar(&r.report, "report", "", "file for the result as JSON")
+	flags.StringVar(&r.report, "report", "", "file for the result: a page if it ends in .html, else JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	t, err := openTown(ctx, townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", workers: 1, env: map[string]string{
+	t, err := openTown(ctx, townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", workers: workers, env: map[string]string{
 		"HOLDFAST_TRUSTED_PROXIES": "127.0.0.1/32", // the crowd says from where each person comes
 		"HOLDFAST_SWEEP_EVERY":     "2s", "HOLDFAST_DIFF_EVERY": "15s", "HOLDFAST_GATEWAY": r.gateway, "HOLDFAST_LOG_LEVEL": "warn",
 	}}, out)
@@ -68,81 +67,23 @@ func rehearse(ctx context.Context, args []string, out io.Writer) error {
 	return errors.Join(err, t.close(context.WithoutCancel(ctx)))
 }
 
-// prepare makes sale, roster and people.
-func (r *rehearsal) prepare() error {
-	var err error
-	if r.plan, err = salefile.Parse(bytes.NewReader(examples.SpringYAML)); err != nil {
-		return err
-	}
-	r.roster = examples.MessyRoster
-	if r.size > 0 {
-		if err := r.scale(); err != nil {
-			return err
-		}
-	}
-	if err := r.readPeople(); err != nil {
+// prepare makes sale, roster, people and the profile.
+func (r *rehearsal) prepare() (err error) {
+	if r.scene, err = stage.Set(r.shape, time.Now()); err != nil {
 		return err
 	}
 	if r.requests == 0 {
-		r.requests = len(r.people) * 5 / 4
+		r.requests = len(r.scene.People) * 5 / 4
 	}
-	return nil
-}
-
-// scale makes a roster of the wished size and levels with as many seats for
-// each candidate as the example has.
-func (r *rehearsal) scale() error {
-	people, err := rostergen.New(rostergen.Spec{Size: r.size, Seed: r.seed, Levels: r.plan.LevelNames()})
-	if err != nil {
-		return err
+	r.steps = load.Constant(r.requests, r.rate)
+	if r.profile != "" {
+		r.steps, err = load.ParseProfile(r.profile)
 	}
-	var csv bytes.Buffer
-	if err := people.WriteMessy(&csv); err != nil {
-		return err
-	}
-	r.roster, r.plan.TotalCap = csv.Bytes(), 0
-	for i := range r.plan.Levels {
-		r.plan.Levels[i].Cap = max(1, r.plan.Levels[i].Cap*r.size/40_000)
-		r.plan.TotalCap += r.plan.Levels[i].Cap
-	}
-	return nil
-}
-
-func (r *rehearsal) readPeople() error {
-	levels := r.plan.LevelNames()
-	reader, err := roster.NewReader(bytes.NewReader(r.roster), levels, roster.Options{})
-	if err != nil {
-		return err
-	}
-	for row, err := range reader.Rows() {
-		if err != nil {
-			return err
-		}
-		p := load.Person{Code: string(row.Code), Email: string(row.Email), Levels: row.Levels}
-		if len(p.Levels) == 0 {
-			p.Levels = levels
-		}
-		r.people = append(r.people, p)
-	}
-	return nil
-}
-
-// saleFile is the plan as an operator would write it, open now and with the
-// rehearsal's short hold.
-func (r *rehearsal) saleFile() []byte {
-	now := time.Now().UTC()
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "sale: %s\ntitle: Rehearsal of %s\ntime_zone: %s\nopens_at: %s\ncloses_at: %s\nhold: %s\n",
-		rehearsalSale, r.plan.Title, r.plan.Zone, now.Add(-time.Minute).Format(time.RFC3339), now.Add(24*time.Hour).Format(time.RFC3339), r.hold)
-	fmt.Fprintf(&b, "price: {amount_minor: %d, currency: %s}\ntotal_cap: %d\nlevels:\n", r.plan.Price.AmountMinor, r.plan.Price.Currency, r.plan.TotalCap)
-	for _, l := range r.plan.Levels {
-		fmt.Fprintf(&b, "  - {level: %s, cap: %d}\n", l.Name, l.Cap)
-	}
-	return b.Bytes()
+	return err
 }
 
 func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
-	files := map[string][]byte{"rehearsal.yaml": r.saleFile(), "roster.csv": r.roster}
+	files := map[string][]byte{"rehearsal.yaml": r.scene.File, "roster.csv": r.scene.Roster}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(t.dir, name), data, 0o600); err != nil {
 			return err
@@ -161,17 +102,13 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 	if err := t.selling(ctx, rehearsalSale); err != nil {
 		return err
 	}
-	w, err := openWatch(ctx, t, r.plan)
+	w, err := openWatch(ctx, t, r.scene.Plan)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.close(context.WithoutCancel(ctx)) }() // reading only: nothing is lost with it
-	fmt.Fprintf(out, "%d people, %d seats, %d requests at %.0f/s\n", len(r.people), r.plan.TotalCap, r.requests, r.rate)
-	result, err := load.Run(ctx, load.Options{
-		BaseURL: t.public, Sale: rehearsalSale, People: r.people, Levels: r.plan.LevelNames(), Requests: r.requests, Rate: r.rate, Seed: r.seed,
-		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 4*r.hold + 3*time.Minute,
-		Probe: w.probe, Rest: w.rest, Progress: load.View(out),
-	})
+	fmt.Fprintf(out, "%d people, %d seats, %d requests as %s\n", len(r.scene.People), r.scene.Plan.TotalCap, r.steps.Requests(), r.steps)
+	result, err := load.Run(ctx, r.options(t, w, out))
 	if err != nil {
 		return fmt.Errorf("%w\nthe end of the log:\n%s", err, t.logTail())
 	}
@@ -189,9 +126,26 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 	return nil
 }
 
+func (r *rehearsal) options(t *town, w *watch, out io.Writer) load.Options {
+	o := load.Options{
+		BaseURL: t.public, Sale: rehearsalSale, People: r.scene.People, Levels: r.scene.Plan.LevelNames(), Profile: r.steps, Seed: r.shape.Seed,
+		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 4*r.shape.Hold + 3*time.Minute,
+		Probe: w.sight.Probe, Rest: w.sight.Rest, Progress: load.View(out),
+	}
+	if r.shape.Seated {
+		seating := load.DefaultSeating
+		seating.Hold, seating.Holders = r.shape.Hold, w.sight.Holders()
+		o.Seats = &seating
+	}
+	return o
+}
+
 func (r *rehearsal) write(result load.Result, checks []load.Check) error {
 	if r.report == "" {
 		return nil
+	}
+	if strings.HasSuffix(r.report, ".html") {
+		return r.writePage(result, checks)
 	}
 	data, err := json.MarshalIndent(struct {
 		Result load.Result  `json:"result"`
@@ -201,4 +155,17 @@ func (r *rehearsal) write(result load.Result, checks []load.Check) error {
 		return err
 	}
 	return os.WriteFile(r.report, data, 0o644)
+}
+
+func (r *rehearsal) writePage(result load.Result, checks []load.Check) error {
+	f, err := os.Create(r.report)
+	if err != nil {
+		return err
+	}
+	err = load.Report{
+		Title: r.scene.Plan.Title, Command: "go run ./localstack rehearse --profile " + r.steps.String(), At: time.Now(), Result: result, Checks: checks,
+		Facts: []load.Fact{{Name: "people", Value: fmt.Sprint(len(r.scene.People))}, {Name: "seats", Value: fmt.Sprint(r.scene.Plan.TotalCap)},
+			{Name: "hold", Value: r.shape.Hold.String()}, {Name: "seed", Value: fmt.Sprint(r.shape.Seed)}, {Name: "where", Value: "everything on one machine"}},
+	}.WriteHTML(f)
+	return errors.Join(err, f.Close())
 }
