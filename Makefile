@@ -53,6 +53,10 @@ torture-test: redis ## The small torture and the histories, as tests; they want 
 bench: redis ## Measure admission against other ways to sell the last seat (installs postgresql); see docs/benchmarks.md
 	$(GO) run ./bench
 
+.PHONY: bench-seats
+bench-seats: redis ## Measure named seats beside a plain seat lock and PostgreSQL (postgresql must be installed, or POSTGRES=false)
+	$(GO) run ./bench/seats -postgres=$(or $(POSTGRES),true)
+
 .PHONY: infra-synth infra-test
 infra-synth: ## Write infra/template.json from the CDK stack (needs node)
 	cd infra && $(GO) run .
