@@ -16,7 +16,7 @@ type CommitOptions struct {
 	// for a batch. Up to it a sale starts one more than InFlight, once a whole
 	// MaxBatch waits for it.
 	Connections int
-	MaxBatch    int // calls per batch; 0 = 128
+	MaxBatch    int // calls per batch; 0 = 256: a script of some 2 ms, the most that others may wait behind
 	MaxQueue    int // calls of a sale that wait for their batch; 0 = 8192, beyond it they are refused
 }
 
@@ -29,7 +29,7 @@ func (o CommitOptions) complete() CommitOptions {
 	}
 	o.Connections = max(o.Connections, o.InFlight)
 	if o.MaxBatch == 0 {
-		o.MaxBatch = 128
+		o.MaxBatch = 256
 	}
 	if o.MaxQueue == 0 {
 		o.MaxQueue = 8192

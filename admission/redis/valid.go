@@ -16,14 +16,21 @@ const (
 	maxPayment = 200 // a gateway's payment id
 )
 
+// letters of a word; a table, because each admission has some 200 of them.
+var letters = func() (t [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-" {
+		t[c] = true
+	}
+	return t
+}()
+
 // word says whether s is [A-Za-z0-9_-]{1,limit}.
 func word(s string, limit int) bool {
 	if len(s) < 1 || len(s) > limit {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+		if !letters[s[i]] {
 			return false
 		}
 	}
