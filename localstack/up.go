@@ -54,6 +54,9 @@ func up(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := t.openGala(ctx, out); err != nil {
+		return err
+	}
 	t.panel(out, people)
 	<-ctx.Done()
 	return nil
@@ -66,24 +69,29 @@ func (t *town) openDemo(ctx context.Context, out io.Writer) (*rostergen.Roster, 
 	if err != nil {
 		return nil, err
 	}
-	saleFile, rosterFile := filepath.Join(t.dir, "demo.yaml"), filepath.Join(t.dir, "demo.csv")
+	return people, t.openSale(ctx, out, demoSale, demoFile, people.WriteClean)
+}
+
+// openSale applies a sale that is open at once, imports its roster and opens it.
+func (t *town) openSale(ctx context.Context, out io.Writer, name string, file *template.Template, roster func(io.Writer) error) error {
+	saleFile, rosterFile := filepath.Join(t.dir, name+".yaml"), filepath.Join(t.dir, name+".csv")
 	now := time.Now().UTC()
 	var yaml strings.Builder
-	if err := demoFile.Execute(&yaml, map[string]string{"Sale": demoSale, "Opens": now.Add(-time.Minute).Format(time.RFC3339), "Closes": now.Add(30 * 24 * time.Hour).Format(time.RFC3339)}); err != nil {
-		return nil, err
+	if err := file.Execute(&yaml, map[string]string{"Sale": name, "Opens": now.Add(-time.Minute).Format(time.RFC3339), "Closes": now.Add(30 * 24 * time.Hour).Format(time.RFC3339)}); err != nil {
+		return err
 	}
 	if err := os.WriteFile(saleFile, []byte(yaml.String()), 0o600); err != nil {
-		return nil, err
+		return err
 	}
-	if err := writeFile(rosterFile, people.WriteClean); err != nil {
-		return nil, err
+	if err := writeFile(rosterFile, roster); err != nil {
+		return err
 	}
-	for _, args := range [][]string{{"sale", "apply", saleFile}, {"roster", "import", demoSale, rosterFile}, {"sale", "open", demoSale}} {
+	for _, args := range [][]string{{"sale", "apply", saleFile}, {"roster", "import", name, rosterFile}, {"sale", "open", name}} {
 		if err := t.act(ctx, out, args...); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return people, t.selling(ctx, demoSale)
+	return t.selling(ctx, name)
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
@@ -103,6 +111,7 @@ func (t *town) panel(out io.Writer, people *rostergen.Roster) {
 	row := func(name, what string) { fmt.Fprintf(out, "  %-18s %s\n", name, what) }
 	fmt.Fprintln(out, "\nHoldfast is up.")
 	row("booking page", t.public+"/sales/"+demoSale)
+	row("named seats", t.public+"/sales/"+galaSale+"  (CODE-0001  person.1@example.org, to CODE-0020)")
 	row("console", t.operator+"/console  (any name; token as below)")
 	row("operators' API", t.operator+"/admin  (bearer token "+t.env["HOLDFAST_OPERATOR_TOKEN"]+")")
 	row("metrics, health", t.operator+"/metrics  "+t.operator+"/readyz")
