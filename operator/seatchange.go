@@ -30,8 +30,12 @@ func editsOf(old, now sale.Sale) []seatEdits {
 			continue
 		}
 		e := seatEdits{level: l.Name, old: was.SeatNames(), seat: l.SeatNames()}
+		keep := make(map[string]bool, len(e.seat))
+		for _, name := range e.seat {
+			keep[name] = true
+		}
 		for _, name := range e.old {
-			if !slices.ContainsFunc(l.Seats, func(s sale.Seat) bool { return s.Name == name }) {
+			if !keep[name] {
 				e.drop = append(e.drop, name)
 			}
 		}
