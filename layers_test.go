@@ -29,11 +29,12 @@ var rooms = map[string]struct{ inside, outside []string }{
 	"lifecycle":         {in("sale", "events", "ledger", "admission", "payment", "lifecycle"), nil},
 	"status":            {in("sale", "ledger", "admission"), nil},
 
-	"ingress":        {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "ingress"), []string{"github.com/labstack/echo", "github.com/prometheus", "golang.org/x/time", "golang.org/x/sync"}},
-	"workers":        {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "workers"), nil},
-	"workers/poller": {in("events", "workers"), append(aws("sqs"), "golang.org/x/sync")},
-	"workers/batch":  {in("events", "workers"), []string{"github.com/aws/aws-lambda-go"}},
-	"reaper":         {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "reaper"), nil},
+	"ingress":          {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "ingress"), []string{"github.com/labstack/echo", "github.com/prometheus", "golang.org/x/time", "golang.org/x/sync"}},
+	"ingress/urlevent": {nil, []string{"github.com/aws/aws-lambda-go"}},
+	"workers":          {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "workers"), nil},
+	"workers/poller":   {in("events", "workers"), append(aws("sqs"), "golang.org/x/sync")},
+	"workers/batch":    {in("events", "workers"), []string{"github.com/aws/aws-lambda-go"}},
+	"reaper":           {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "reaper"), nil},
 
 	"operator": {in("sale", "events", "ledger", "admission", "payment", "lifecycle", "status", "capacity", "operator"), nil},
 

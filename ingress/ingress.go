@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -223,8 +224,19 @@ func (in *Ingress) Operator() http.Handler { return in.operator }
 // Refresh reads the sales' plans once.
 func (in *Ingress) Refresh(ctx context.Context) error { return in.plans.Refresh(ctx) }
 
-// Run keeps the plans fresh until ctx ends.
-func (in *Ingress) Run(ctx context.Context) { in.plans.Run(ctx) }
+// Run keeps fresh what the process knows of its sales, until ctx ends. Serve
+// calls it; whoever mounts Public elsewhere has to.
+func (in *Ingress) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { in.plans.Run(ctx) })
+	if in.seats != nil {
+		wg.Go(func() { in.seats.Run(ctx) })
+	}
+	if in.keeper != nil {
+		wg.Go(func() { in.keeper.Run(ctx) })
+	}
+	wg.Wait()
+}
 
 // Routes are the public listener's, as "METHOD path".
 func (in *Ingress) Routes() []string { return routesOf(in.public) }

@@ -28,12 +28,6 @@ func (in *Ingress) Serve(ctx context.Context, public, operator net.Listener) err
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() { in.Run(background) })
-	if in.seats != nil {
-		wg.Go(func() { in.seats.Run(background) })
-	}
-	if in.keeper != nil {
-		wg.Go(func() { in.keeper.Run(background) })
-	}
 	defer wg.Wait()
 	defer stop()
 

@@ -163,6 +163,26 @@ func (p *Publisher) round() (last bool) {
 	return last
 }
 
+// Flush publishes at once what is dirty, and waits for it: for a process that is
+// about to be frozen. What fails stays dirty. Safe to call at any time.
+func (p *Publisher) Flush(ctx context.Context) error {
+	p.mu.Lock()
+	sales := p.dirty
+	p.dirty = map[string]bool{}
+	p.mu.Unlock()
+	var errs []error
+	for sale := range sales {
+		if _, err := p.Publish(ctx, sale); err != nil {
+			errs = append(errs, err)
+			p.mu.Lock()
+			p.dirty[sale] = true
+			p.mu.Unlock()
+			p.signal()
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Publish reads the sale's state and stores its document if that is newer than
 // what is stored; it reports whether it was. The sweep calls it to repair what
 // a dead publisher left out. Safe to call any number of times.

@@ -16,23 +16,26 @@ import (
 
 // The functions that cmd/lambda can be.
 const (
-	FunctionWorker = "worker" // triggered by the queue, with ReportBatchItemFailures
-	FunctionSweep  = "sweep"  // scheduled every minute
-	FunctionDiff   = "diff"   // scheduled every five minutes
-	FunctionAudit  = "audit"  // scheduled, or asked by hand
+	FunctionIngress = "ingress" // behind a load balancer or a function URL, for small sales
+	FunctionWorker  = "worker"  // triggered by the queue, with ReportBatchItemFailures
+	FunctionSweep   = "sweep"   // scheduled every minute
+	FunctionDiff    = "diff"    // scheduled every five minutes
+	FunctionAudit   = "audit"   // scheduled, or asked by hand
 )
 
 // Function returns the handler of a Lambda function by its name, in the form
 // that lambda.Start takes. Any number of each may run at once: schedules
-// deliver at least once (protocol.md 1.6).
-func (h *House) Function(name string) (any, error) {
+// deliver at least once (protocol.md 1.6). ctx bounds the start only.
+func (h *House) Function(ctx context.Context, name string) (any, error) {
 	switch name {
+	case FunctionIngress:
+		return h.ingressFunction(ctx)
 	case FunctionWorker:
 		return h.workerFunction()
 	case FunctionSweep, FunctionDiff, FunctionAudit:
 		return h.passFunction(reaper.Pass(name))
 	}
-	return nil, fmt.Errorf("HOLDFAST_FUNCTION: there is no function %q: choose worker, sweep, diff or audit", name)
+	return nil, fmt.Errorf("HOLDFAST_FUNCTION: there is no function %q: choose ingress, worker, sweep, diff or audit", name)
 }
 
 // ScheduleInput is what a schedule sends: the sales to pass over; none means all.

@@ -87,14 +87,14 @@ func TestFunctions(t *testing.T) {
 
 func TestUnknownFunctionIsRefused(t *testing.T) {
 	h := &wiring.House{}
-	if _, err := h.Function("reap"); err == nil || !strings.Contains(err.Error(), "HOLDFAST_FUNCTION") {
+	if _, err := h.Function(t.Context(), "reap"); err == nil || !strings.Contains(err.Error(), "HOLDFAST_FUNCTION") {
 		t.Fatalf("got %v", err)
 	}
 }
 
 func function[F any](t *testing.T, h *wiring.House, name string) F {
 	t.Helper()
-	f, err := h.Function(name)
+	f, err := h.Function(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

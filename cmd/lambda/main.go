@@ -1,5 +1,5 @@
 // Command lambda is Holdfast as an AWS Lambda function: HOLDFAST_FUNCTION says
-// which one (worker, sweep, diff or audit). The configuration is that of every
+// which one (ingress, worker, sweep, diff or audit). The configuration is that of every
 // other process.
 package main
 
@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := h.Function(os.Getenv("HOLDFAST_FUNCTION"))
+	f, err := h.Function(ctx, os.Getenv("HOLDFAST_FUNCTION"))
 	if err != nil {
 		return err
 	}
