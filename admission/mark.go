@@ -21,7 +21,7 @@ type MarkAnswer struct {
 	// does not have the history that the ledger knows of, or others have gone on
 	// since Known was read.
 	Mark         string
-	Acknowledged bool // every required replica has Mark
+	Acknowledged bool // every required replica follows this primary, and has Mark
 }
 
 // Marker moves the mark on. Safe to call twice: a mark that nobody has noted

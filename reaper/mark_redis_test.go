@@ -2,6 +2,7 @@ package reaper_test
 
 import (
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -15,6 +16,12 @@ func (w *town) successor() {
 	old, heir := w.pair.Primary, w.pair.Replica
 	w.must(old.Kill())
 	<-old.Done()
+	w.promote(heir)
+}
+
+// promote makes a replica the primary and gives it a replica of its own.
+func (w *town) promote(heir *redisproc.Server) {
+	w.t.Helper()
 	w.tell(heir, "replicaof", "no", "one")
 	w.pair = &redisproc.Pair{Primary: heir, Replica: redisproc.Test(w.t, redisproc.Options{ReplicaOf: heir.Addr()})}
 	w.must(redisproc.AwaitReplicas(w.ctx(), heir.Addr(), 1))
@@ -86,4 +93,29 @@ func TestOldSnapshotBehindAFailover(t *testing.T) {
 		t.Fatalf("the wrong history is the shorter one: %d, noted %+v, %v", h.PreviousOffset, n, err)
 	}
 	w.sees(reaper.ReplicationLost)
+}
+
+// TestDeposedPrimaryWakesUp: it was frozen, a replica took its place, and now it is
+// beside its successor. Whoever still asks it freezes nothing.
+func TestDeposedPrimaryWakesUp(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 20)
+	_, err := w.reaper.Rebuilder.Rebuild(w.ctx(), townSale, reaper.RebuildOptions{})
+	w.must(err)
+	w.acknowledged()
+	old, heir := w.pair.Primary, w.pair.Replica
+	w.must(old.Pause())
+	w.promote(heir)
+	w.sees(reaper.ReplicationFailover)
+	w.acknowledged()
+	w.must(old.Resume())
+	w.wait = 200 * time.Millisecond // nobody follows it
+	w.open(old.Addr(), 1)
+	s, err := w.reaper.Sweeper.Sweep(w.ctx(), townSale)
+	if err == nil || s.Frozen || s.Replication != reaper.ReplicationDeposed {
+		t.Errorf("the sweep saw %s, frozen %v, %v", s.Replication, s.Frozen, err)
+	}
+	w.wait = 5 * time.Second
+	w.open(heir.Addr(), 1)
+	w.sees(reaper.ReplicationSame)
 }

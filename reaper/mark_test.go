@@ -93,6 +93,35 @@ func TestOnlyAcknowledgedMarksCount(t *testing.T) {
 	}
 }
 
+// TestDeposedPrimaryFreezesNothing: a primary that was deposed wakes up beside its
+// successor and answers a reaper that still has a connection to it. It has no
+// replica; with one it would be the primary, and the loss one.
+func TestDeposedPrimaryFreezesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		replicas admissiontest.Fault
+		frozen   bool
+	}{"without a replica": {admissiontest.ShortWait, false}, "with one": {admissiontest.NoFault, true}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.sweep()
+			r.promote("two", true)
+			r.sweep()
+			r.Redis.Rewind(1) // the successor's mark
+			r.health = admission.Health{ReplicationID: "one"}
+			r.Redis.Fault = func(op string) admissiontest.Fault {
+				if op == "SetMark" {
+					return c.replicas
+				}
+				return admissiontest.NoFault
+			}
+			res, err := r.Sweeper.Sweep(t.Context(), saleID)
+			if res.Frozen != c.frozen || (err == nil) != c.frozen || !c.frozen && res.Replication != reaper.ReplicationDeposed {
+				t.Errorf("the sweep saw %s, frozen %v, %v", res.Replication, res.Frozen, err)
+			}
+		})
+	}
+}
+
 // TestRebuiltSaleHasMarksOfItsOwn: what was known of the lost Redis says nothing
 // of the one that was made anew.
 func TestRebuiltSaleHasMarksOfItsOwn(t *testing.T) {

@@ -3,6 +3,7 @@ package reaper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
@@ -35,24 +36,39 @@ func (t *tools) moveMark(ctx context.Context, c ledger.Control, known past, h ad
 	return nil
 }
 
-// changed takes a primary in that is not the one last seen, if it has what the
-// ledger knows of its past: the last mark, or one that follows it. The ledger is
-// read again behind the answer, so that neither a mark that others have moved on
-// nor a reaper that slept decides: what was the last mark before and after was
-// the last one when Redis answered.
+// errDeposed keeps whoever looked from working on with such a primary.
+var errDeposed = errors.New("reaper: Redis answers as a primary without the last mark, and its replicas do not acknowledge: one that was deposed, if the next pass finds another")
+
+// changed takes a primary in that is not the one last seen, if it is a successor.
+// Ledger and primary are read again behind the mark, so that neither a mark that
+// others have moved on nor a reaper that slept decides: what was the last mark
+// before and after was the last one when Redis answered.
+//
+// One that is no successor has lost what was acknowledged, and the sale is frozen:
+// unless its replicas do not acknowledge. Then it is most likely a primary that was
+// deposed, and woke up beside its successor; and whatever it is, it can promise
+// nothing (R4), so there is time for another look.
 func (t *tools) changed(ctx context.Context, w watched, known past, h admission.Health) (watched, error) {
 	a, err := t.mark(ctx, w.control, known)
 	if err != nil {
 		return w, err
 	}
+	again, err := t.Health.Health(ctx, w.control.Sale)
+	if err != nil {
+		return w, fmt.Errorf("reaper: ask Redis for its replication id: %w", err)
+	}
 	now, err := t.past(ctx, w.control)
+	why := known.broken(w.control.ReplicationID, h, a)
 	switch {
 	case err != nil:
 		return w, err
-	case now.mark != known.mark && now.mark != a.Mark:
+	case now.mark != known.mark && now.mark != a.Mark, again.ReplicationID != h.ReplicationID:
 		return w, errMoved
-	case a.Mark == "" && w.finding == ReplicationFailover:
-		return t.lost(ctx, w, h, "the primary lacks the last mark that every replica had: what was acknowledged is lost")
+	case why != "" && !a.Acknowledged:
+		w.finding = ReplicationDeposed
+		return w, errDeposed
+	case why != "":
+		return t.lost(ctx, w, h, why)
 	}
 	// The id first: whatever is noted of this primary, its id is known by then, so
 	// that nobody measures it by its own offsets.
@@ -60,4 +76,20 @@ func (t *tools) changed(ctx context.Context, w watched, known past, h admission.
 		return w, err
 	}
 	return w, t.noteMark(ctx, w.control.Sale, a, h)
+}
+
+// broken says why a primary is no successor of the one last seen; "" if it is, or
+// if none was seen.
+func (p past) broken(last string, h admission.Health, a admission.MarkAnswer) string {
+	switch {
+	case last == "":
+		return ""
+	case p.shorter(h):
+		return "the primary knows less than its replicas had acknowledged: it comes from an old snapshot"
+	case last != h.PreviousReplication && (p.mark == "" || !successor(h)):
+		return "the primary is neither the one last seen nor a replica of it"
+	case a.Mark == "":
+		return "the primary lacks the last mark that every replica had: what was acknowledged is lost"
+	}
+	return ""
 }

@@ -31,8 +31,8 @@ type sweep struct {
 // joins what kept whole steps from being done; ids that failed are in the
 // result. The steps do not depend on each other: one that fails stops none.
 //
-// While the sale is frozen only refunds are driven: what the ledger would
-// release has to be given back to a Redis that is being rebuilt.
+// While the sale is frozen, or a deposed primary answers, only refunds are driven:
+// what the ledger would release has to be given back to a Redis that stays.
 func (s *Sweeper) Sweep(ctx context.Context, saleID string) (SweepResult, error) {
 	r, err := s.sweep(ctx, saleID)
 	s.Metrics.Swept(r, err)
@@ -54,10 +54,13 @@ func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error)
 	p.ages = p.control.Plan.WithDefaults().Ages
 	p.result.Frozen, p.result.Replication = p.control.Frozen, w.finding
 	errs := []error{err}
-	if p.control.Frozen {
+	switch {
+	case p.control.Frozen:
 		p.frozen(w.finding)
 		errs = append(errs, p.refunds(pass))
-	} else {
+	case w.finding == ReplicationDeposed:
+		errs = append(errs, p.refunds(pass)) // what is given back to this one is given to nobody
+	default:
 		errs = append(errs, p.all(pass))
 	}
 	p.result.Took = s.now().Sub(began)

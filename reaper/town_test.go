@@ -32,6 +32,7 @@ type town struct {
 	steps  *lifecycle.Steps
 	reaper *reaper.Reaper
 	plan   sale.Sale
+	wait   time.Duration // for the replicas
 
 	mu     sync.Mutex
 	alarms []lifecycle.Alarm
@@ -43,7 +44,8 @@ const townSale = "town"
 // newTown makes a sale of so many seats with a candidate each; nobody has booked.
 func newTown(t *testing.T, seats int) *town {
 	t.Helper()
-	w := &town{t: t, pair: redisproc.TestPair(t), store: ledgertest.NewStore(time.Now)}
+	w := &town{t: t, pair: redisproc.TestPair(t), store: ledgertest.NewStore(time.Now),
+		wait: 5 * time.Second} // other tests keep this machine busy, and little here is about a short WAIT
 	w.open(w.pair.Primary.Addr(), 1)
 	now := time.Now()
 	w.plan = sale.Sale{ID: townSale, Title: "Town", Zone: "UTC", OpensAt: ledger.Instant(now.Add(-time.Hour)), ClosesAt: ledger.Instant(now.Add(time.Hour)),
@@ -63,7 +65,7 @@ func (w *town) open(addr string, replicas int) {
 	w.t.Helper()
 	var err error
 	w.redis, err = admredis.Open(admredis.Config{Addrs: []string{addr}, Replicas: replicas, AllowUnacknowledged: replicas == 0,
-		WaitTimeout: 5 * time.Second, // other tests keep this machine busy, and nothing here is about a short WAIT
+		WaitTimeout: w.wait,
 		Log:         slog.New(slog.DiscardHandler)})
 	w.must(err)
 	w.t.Cleanup(func() { w.redis.Close() })

@@ -19,6 +19,7 @@ const (
 	ReplicationFirst    Replication = "first"     // seen for the first time, and remembered
 	ReplicationFailover Replication = "failover"  // a replica of what it was: diff at once
 	ReplicationLost     Replication = "data_loss" // not what it was: frozen until rebuilt
+	ReplicationDeposed  Replication = "deposed"   // not what it was, and no replica follows it: it can promise nothing
 )
 
 // NoteFailover is the kind of the sweep note that asks for a diff at once: it
@@ -88,12 +89,7 @@ func (t *tools) look(ctx context.Context, saleID string) (w watched, err error) 
 	case h.ReplicationID:
 		return w, t.moveMark(ctx, w.control, known, h)
 	default:
-		if w.finding = ReplicationFailover; known.shorter(h) {
-			return t.lost(ctx, w, h, "the primary knows less than its replicas had acknowledged: it comes from an old snapshot")
-		}
-		if last != h.PreviousReplication && (known.mark == "" || !successor(h)) {
-			return t.lost(ctx, w, h, "the primary is neither the one last seen nor a replica of it")
-		}
+		w.finding = ReplicationFailover
 	}
 	return t.changed(ctx, w, known, h)
 }

@@ -15,14 +15,13 @@ func (r *Redis) SetMark(ctx context.Context, m admission.Mark) (a admission.Mark
 		if cfg.gen == 0 || cfg.gen != m.Gen {
 			return admission.ErrStaleGen
 		}
-		if cfg.mark != m.Known && cfg.marked != m.Known {
-			return nil
-		}
 		r.script(m.Sale, true, func(s *saleState, _ int64) {
 			if s.cfg.mark == m.Known {
 				s.cfg.mark, s.cfg.marked = m.Next, m.Known
 			}
-			a.Mark = s.cfg.mark
+			if s.cfg.marked == m.Known {
+				a.Mark = s.cfg.mark
+			}
 		})
 		a.Acknowledged = r.wait(f)
 		return nil

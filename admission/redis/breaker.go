@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// After shortLimit short WAITs in a row a process refuses a sale's admissions
-// locally and lets one through per probeEvery, to see whether a replica is back
-// (protocol.md 3.12).
+// After shortLimit short WAITs in a row, or once the primary was silent through
+// all tries of a batch, a process refuses a sale's admissions locally and lets one
+// batch through per probeEvery, to see whether somebody is back (protocol.md 3.12).
 const (
 	shortLimit = 3
 	probeEvery = time.Second
@@ -45,8 +45,16 @@ func (b *breaker) waited(ok bool, now time.Time) {
 	b.probe = now
 }
 
-// mayAdmit says whether the sale's admissions may go out. Sales without a short
-// WAIT have no breaker: names that nobody sells leave nothing behind.
+// silent takes a batch that the primary never answered. Those who queue behind it
+// would only wait as long in vain.
+func (s *Store) silent(sale string) {
+	for range shortLimit {
+		s.waited(sale, false)
+	}
+}
+
+// mayAdmit says whether the sale's admissions may go out. Sales that were always
+// answered have no breaker: names that nobody sells leave nothing behind.
 func (s *Store) mayAdmit(sale string) bool {
 	s.mu.Lock()
 	b := s.breakers[sale]

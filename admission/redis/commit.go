@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/sale"
@@ -24,7 +25,7 @@ func (s *Store) commit(ctx context.Context, reqs []*admission.Request, deliver d
 	b := &batch{store: s, sale: reqs[0].Sale, reqs: reqs, deliver: deliver}
 	if !s.mayAdmit(b.sale) {
 		for i := range reqs {
-			deliver(i, admission.Answer{}, fmt.Errorf("%w: the replicas do not acknowledge", admission.ErrUnavailable))
+			deliver(i, admission.Answer{}, fmt.Errorf("%w: the primary or its replicas are silent", admission.ErrUnavailable))
 		}
 		return
 	}
@@ -49,7 +50,7 @@ type batch struct {
 func (b *batch) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	key := saleKeys(b.sale).cfg()
+	key, began := saleKeys(b.sale).cfg(), time.Now()
 	var err error
 	for attempt := 1; ; attempt++ {
 		err = b.store.onWire(ctx, key, func(w *wire) error { return b.attempt(ctx, w) })
@@ -63,7 +64,8 @@ func (b *batch) drive(ctx context.Context) {
 		}
 		b.store.moved(ctx, err)
 	}
-	b.abandon(ctx, err)
+	// A caller in a hurry is not a silent server.
+	b.abandon(ctx, err, isSilence(err) && time.Since(began) >= b.store.cfg.readTimeout())
 }
 
 // attempt sends the open requests once. An error means that those still open
@@ -155,8 +157,10 @@ func (b *batch) withdraw(ctx context.Context, winners []int, won []admission.Ans
 	}
 }
 
-// abandon ends a commit whose outcome could not be learned.
-func (b *batch) abandon(ctx context.Context, cause error) {
+// abandon ends a commit whose outcome could not be learned. Of a silent server the
+// callers hear before the undo: they have waited as long as one may be silent, and
+// the undo asks the same one once more.
+func (b *batch) abandon(ctx context.Context, cause error, silent bool) {
 	verdict := admission.ErrUnavailable
 	if b.ran {
 		verdict = admission.ErrUnknown
@@ -164,7 +168,12 @@ func (b *batch) abandon(ctx context.Context, cause error) {
 			b.owe(i, firstDriver)
 		}
 	}
-	b.store.undoAll(ctx, b.undo)
+	if silent {
+		b.store.silent(b.sale)
+		b.store.undoLater(ctx, b.undo)
+	} else {
+		b.store.undoAll(ctx, b.undo)
+	}
 	for _, i := range b.open {
 		b.deliver(i, admission.Answer{}, fmt.Errorf("%w: %w", verdict, cause))
 	}

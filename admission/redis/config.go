@@ -48,6 +48,7 @@ type Store struct {
 	breakers map[string]*breaker  // per sale
 	wires    map[string]*wirePool // per primary
 	closed   bool
+	undoing  sync.WaitGroup // undos that nobody waits for
 	onUndo   []func(sale string, version int64)
 	onFreed  []func(sale string) // seats may have come back
 }
@@ -92,8 +93,10 @@ func Open(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the connections.
+// Close waits for what is being undone, some seconds at most, and closes the
+// connections. The store must not be in use any more.
 func (s *Store) Close() error {
+	s.undoing.Wait()
 	s.closeWires()
 	return s.client.Close()
 }

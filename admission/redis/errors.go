@@ -1,8 +1,10 @@
 package redis
 
 import (
+	"context"
 	"errors"
 	"net"
+	"os"
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -37,6 +39,12 @@ func notRun(err error) bool {
 	}
 	var op *net.OpError
 	return errors.Is(err, goredis.ErrPoolTimeout) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// isSilence says that time ran out without an answer: the server is frozen, or the
+// network is cut. One that has died refuses at once.
+func isSilence(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // worthRetry says whether the same call may go better in a moment: the

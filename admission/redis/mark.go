@@ -27,7 +27,7 @@ func (s *Store) SetMark(ctx context.Context, m admission.Mark) (admission.MarkAn
 		if err != nil {
 			return err
 		}
-		if answer.Mark, refusal, err = parseMark(raw); err != nil || answer.Mark == "" {
+		if answer.Mark, refusal, err = parseMark(raw); err != nil || refusal != nil {
 			return err
 		}
 		answer.Acknowledged, err = s.acknowledged(ctx, conn)

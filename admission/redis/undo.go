@@ -115,6 +115,13 @@ func (s *Store) undoAll(ctx context.Context, list []admission.Undo) {
 	s.undone(list[0].Sale, version)
 }
 
+// undoLater is undoAll for callers who don't wait for it; Close does.
+func (s *Store) undoLater(ctx context.Context, list []admission.Undo) {
+	if len(list) > 0 {
+		s.undoing.Go(func() { s.undoAll(ctx, list) })
+	}
+}
+
 // parseUndoMany checks the answers and returns the highest version among them.
 func parseUndoMany(n int, raw any) (int64, error) {
 	p := newReply("undo_many", raw)

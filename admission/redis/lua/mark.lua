@@ -10,8 +10,9 @@
 --                      was put there after known and that nobody has noted yet
 --   {NONE}             neither: not this history, or others have gone on
 --
--- Safe to run twice: the second finds next in the place of known and leaves it,
--- with a write, so that a WAIT behind it covers the first. So at most one mark is
+-- Safe to run twice: the second finds next in the place of known and leaves it.
+-- Every answer comes with a write, so that a WAIT behind it says whether anybody
+-- follows this primary. So at most one mark is
 -- ahead of the ledger, and whoever has it knows which one it follows.
 local R = redis.call
 local cfg = R('HMGET', KEYS[1], 'gen', 'mark', 'marked')
@@ -21,6 +22,9 @@ if mark == ARGV[2] then
   R('HSET', KEYS[1], 'mark', ARGV[3], 'marked', ARGV[2])
   return {'OK', ARGV[3]}
 end
-if before ~= ARGV[2] then return {'NONE'} end
+if before ~= ARGV[2] then
+  R('HSET', KEYS[1], 'marked', before)
+  return {'NONE'}
+end
 R('HSET', KEYS[1], 'mark', mark)
 return {'OK', mark}

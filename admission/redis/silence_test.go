@@ -1,0 +1,86 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/localstack/redisproc"
+)
+
+// TestFrozenPrimaryIsRefusedInTime: a primary that accepts connections and answers
+// nothing costs nobody more than one patience. Those who come after that are
+// refused at once, until it speaks again.
+func TestFrozenPrimaryIsRefusedInTime(t *testing.T) {
+	const bound = patience * 7 / 4 // waiting once more, for an undo or behind another batch, would be 2 at least
+	b := bareBench(t, redisproc.TestPair(t), Config{WaitTimeout: 200 * time.Millisecond})
+	b.install(func(*admission.Plan) {})
+	b.roster("c1")
+	c := NewCommitter(b.store, CommitOptions{})
+	if err := b.pair.Primary.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var asking sync.WaitGroup
+	var mu sync.Mutex
+	var longest time.Duration
+	refused := 0
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; time.Since(began) < 2*patience; i++ {
+		asking.Go(func() {
+			asked := time.Now()
+			_, err := c.Admit(b.ctx(), b.req(fmt.Sprintf("b%d", i), "c1"))
+			took := time.Since(asked)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				t.Error("a frozen primary answered")
+			}
+			if longest = max(longest, took); errors.Is(err, admission.ErrUnavailable) {
+				refused++
+			}
+		})
+		<-tick.C
+	}
+	asking.Wait()
+	if longest > bound {
+		t.Errorf("somebody waited %v, want %v at most", longest, bound)
+	}
+	if refused == 0 {
+		t.Error("everybody had to wait")
+	}
+	if err := b.pair.Primary.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		a, err := c.Admit(b.ctx(), b.req("last", "c1"))
+		if err == nil && (a.Outcome == admission.Admitted || a.Outcome == admission.Replayed || a.Outcome == admission.Duplicate) {
+			return // a ghost of a request that was written while it was frozen may have come first: the reaper's
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody is admitted again: %v, %v", a.Outcome, err)
+		}
+		<-tick.C
+	}
+}
+
+// TestCallerInAHurryIsNoSilentServer: a deadline that is shorter than a server may
+// take says nothing of the server.
+func TestCallerInAHurryIsNoSilentServer(t *testing.T) {
+	b := newBench(t)
+	b.store.cfg.WaitTimeout = time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), time.Microsecond)
+	defer cancel()
+	<-ctx.Done()
+	if _, err := b.store.Admit(ctx, b.req("b1", "c1")); err == nil {
+		t.Fatal("admitted after the deadline")
+	}
+	if !b.store.mayAdmit(b.sale) {
+		t.Error("the sale is refused locally")
+	}
+}
