@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -15,16 +16,30 @@ import (
 // server is one that somebody else wrote.
 type server struct {
 	name, install string
-	command       []string
-	portFlag      string // "" if the port comes by portEnv
-	portEnv       string
+	command       []string // "{port}" in it, and in env, is a free one
+	env           []string
 	dynamo        bool // speaks DynamoDB, too
 }
 
 var servers = []server{
-	{name: "moto", install: "pip install 'moto[server]==5.2.5'", command: []string{"moto_server", "-H", "127.0.0.1"}, portFlag: "-p", dynamo: true},
-	{name: "ministack", install: "pip install ministack==1.5.33", command: []string{"ministack"}, portEnv: "GATEWAY_PORT", dynamo: true},
-	{name: "fauxqs", install: "npm install -g fauxqs@1.9.2", command: []string{"fauxqs"}, portEnv: "FAUXQS_PORT"},
+	{name: "localstack", install: "pip install 'localstack-core[runtime]==4.14.0' 'cbor2<6' 'pyopenssl<25' 'cryptography<45' 'service_identity<25', and LOCALSTACK_PYTHON=its python",
+		command: []string{os.Getenv("LOCALSTACK_PYTHON"), "-m", "localstack.runtime.main"},
+		env:     []string{"GATEWAY_LISTEN=127.0.0.1:{port}", "SERVICES=sqs", "SKIP_SSL_CERT_DOWNLOAD=1", "DISABLE_EVENTS=1", "DNS_ADDRESS=0", "FILESYSTEM_ROOT=" + os.TempDir() + "/holdfast-localstack", "DEBUG=0"}},
+	{name: "elasticmq", install: "mvn dependency:copy-dependencies of org.elasticmq:elasticmq-server_2.13:1.6.12, and ELASTICMQ_LIB=the folder of the jars",
+		command: []string{javaFor("ELASTICMQ_LIB"), "-Dnode-address.port={port}", "-Drest-sqs.bind-port={port}", "-Drest-sqs.bind-hostname=127.0.0.1", "-Drest-stats.enabled=false",
+			"-cp", os.Getenv("ELASTICMQ_LIB") + "/*", "org.elasticmq.server.Main"}},
+	{name: "moto", install: "pip install 'moto[server]==5.2.5'", command: []string{"moto_server", "-H", "127.0.0.1", "-p", "{port}"}, dynamo: true},
+	{name: "ministack", install: "pip install ministack==1.5.33", command: []string{"ministack"}, env: []string{"GATEWAY_PORT={port}"}, dynamo: true},
+	{name: "fauxqs", install: "npm install -g fauxqs@1.9.2", command: []string{"fauxqs"}, env: []string{"FAUXQS_PORT={port}"}},
+}
+
+// javaFor is java where the variable names a folder of jars, else nothing that
+// can be started.
+func javaFor(variable string) string {
+	if os.Getenv(variable) == "" {
+		return ""
+	}
+	return "java"
 }
 
 // patience is how long a server may take to start on a busy machine.
@@ -36,14 +51,15 @@ func (s server) judged(ctx context.Context) (_ verdicts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	args := s.command[1:]
-	if s.portFlag != "" {
-		args = append(args[:len(args):len(args)], s.portFlag, strconv.Itoa(port))
+	at := func(text string) string { return strings.ReplaceAll(text, "{port}", strconv.Itoa(port)) }
+	args := make([]string, len(s.command)-1)
+	for i, a := range s.command[1:] {
+		args[i] = at(a)
 	}
 	cmd := exec.Command(s.command[0], args...)
 	cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "LOG_LEVEL=ERROR")
-	if s.portEnv != "" {
-		cmd.Env = append(cmd.Env, s.portEnv+"="+strconv.Itoa(port))
+	for _, v := range s.env {
+		cmd.Env = append(cmd.Env, at(v))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
