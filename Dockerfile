@@ -8,10 +8,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
+# The context has neither the repository nor the tests, so the version is told.
+ARG VERSION=unknown
 ARG TARGETOS=linux
 ARG TARGETARCH=arm64
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w" -o /out/holdfast ./cmd/holdfast
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/holdfast/holdfast/cli.stamp=$VERSION" -o /out/holdfast ./cmd/holdfast
 
 # No shell, no package manager, certificates and time zones only; user 65532.
 FROM gcr.io/distroless/static-debian12:nonroot

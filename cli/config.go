@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -79,10 +80,15 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
+// stamp is the version that a build without its repository is given (see
+// Dockerfile); a build in the repository knows it by itself.
+var stamp string
+
 // version is what the build says of itself.
 func version() string {
-	words := []string{"holdfast", "unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	words := []string{"holdfast", cmp.Or(stamp, "unknown"), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
+	ok = ok && stamp == ""
 	if !ok {
 		return strings.Join(words, " ")
 	}

@@ -138,6 +138,11 @@ func TestVersion(t *testing.T) {
 	if out := newTown(t).done("version"); !strings.HasPrefix(out, "holdfast ") || strings.Count(out, "\n") != 1 {
 		t.Errorf("%q", out)
 	}
+	stamp = "v1.2.3" // as an image's build is told
+	defer func() { stamp = "" }()
+	if out := newTown(t).done("version"); !strings.HasPrefix(out, "holdfast v1.2.3 go") || strings.Contains(out, "modified") {
+		t.Errorf("%q", out)
+	}
 }
 
 func TestProgress(t *testing.T) {
