@@ -3,11 +3,13 @@ package holdfast_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger/dynamo"
@@ -167,7 +169,7 @@ func TestTemplateHasAnAlarmForEveryRowOfTheRunbook(t *testing.T) {
 	if len(kinds) < 15 {
 		t.Fatalf("only %v found: has the runbook another form?", kinds)
 	}
-	for _, k := range append(kinds, "sweep_silent", "pending_age", "sweep_left", "refunds_stuck", "dead_letters", "queue_age", "unavailable", "replica_lag", "redis_memory", "ingress_gone") {
+	for _, k := range append(kinds, "sweep_silent", "pending_age", "sweep_left", "refunds_stuck", "gateway_unreachable", "wait_short", "dead_letters", "queue_age", "unavailable", "replica_lag", "redis_memory", "ingress_gone") {
 		if !have["holdfast-"+k] {
 			t.Errorf("no alarm for %s", k)
 		}
@@ -275,4 +277,72 @@ func resolve(v any, durable bool, standIn string) string {
 		return resolve(chosen, durable, standIn)
 	}
 	return standIn
+}
+
+// TestEveryMetricOfAnAlarmIsWritten: an alarm on a figure that nobody writes is
+// silent for ever. Ours come from the functions' embedded metrics and from the
+// filters; a filter's message has to be one that the code logs.
+func TestEveryMetricOfAnAlarmIsWritten(t *testing.T) {
+	d := readTemplate(t)
+	source := sources(t)
+	written := map[string]bool{}
+	emf, err := os.ReadFile("cmd/lambda/emf.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`line\["(\w+)"\]|"(Passes)": 1`).FindAllStringSubmatch(string(emf), -1) {
+		written[m[1]+m[2]] = true
+	}
+	message := regexp.MustCompile(`\$\.msg = "([^"]+)"`)
+	for id, r := range d.Resources {
+		if r.Type != "AWS::Logs::MetricFilter" {
+			continue
+		}
+		msg := message.FindStringSubmatch(r.Properties["FilterPattern"].(string))
+		if msg == nil || !strings.Contains(source, `"`+msg[1]+`", "`) {
+			t.Errorf("%s waits for a line that nobody writes: %v", id, r.Properties["FilterPattern"])
+		}
+		for _, m := range r.Properties["MetricTransformations"].([]any) {
+			written[m.(map[string]any)["MetricName"].(string)] = true
+		}
+	}
+	ours := 0
+	for id, r := range d.Resources {
+		if r.Type != "AWS::CloudWatch::Alarm" || r.Properties["Namespace"] != "Holdfast" {
+			continue
+		}
+		ours++
+		if name := r.Properties["MetricName"].(string); !written[name] {
+			t.Errorf("%s looks at %s, which nobody writes; written are %v", id, name, written)
+		}
+	}
+	if ours < 20 {
+		t.Errorf("only %d alarms on figures of our own", ours)
+	}
+	if !strings.Contains(admission.ErrUnacknowledged.Error(), "not acknowledged") {
+		t.Errorf("the filter for short acknowledgements does not know %q", admission.ErrUnacknowledged)
+	}
+}
+
+// sources is the text of every file of the product that logs.
+func sources(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"wiring/*.go", "ingress/booking/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(b)
+		}
+	}
+	return all.String()
 }

@@ -79,19 +79,14 @@ func (p *Preflight) checkDrift(ctx context.Context, saleID string) Check {
 	return Check{name, Pass, "none"}
 }
 
-// noPayment is an id that no gateway has given out.
-const noPayment = "holdfast-preflight"
-
-// checkGateway asks about a payment that does not exist: "not found" is an
-// answer, and it takes our credentials to get it.
+// checkGateway asks the gateway whether it is there and knows us.
 func (p *Preflight) checkGateway(ctx context.Context) Check {
 	c := p.Desk.checkGateway()
 	if c.Verdict == Fail {
 		return c
 	}
 	began := p.Desk.Now()
-	_, err := p.Desk.Gateways[p.Desk.Gateway].Query(ctx, noPayment)
-	if err != nil && !errors.Is(err, payment.ErrNotFound) {
+	if err := payment.Answers(ctx, p.Desk.Gateways[p.Desk.Gateway]); err != nil {
 		return Check{c.Name, Fail, "it does not answer as it should: " + err.Error() + ": nobody could pay; look at the gateway's status page and at our credentials"}
 	}
 	c.Detail += fmt.Sprintf(", answers in %s", p.Desk.Now().Sub(began).Round(time.Millisecond))

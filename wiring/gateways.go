@@ -54,3 +54,36 @@ func (s sharedTokens) Token(ctx context.Context, gateway string) (string, time.T
 	}
 	return token, issued, err
 }
+
+// askGatewayFor bounds how long a gateway may think about a question.
+const askGatewayFor = 10 * time.Second
+
+// GatewayAnswers asks the gateway at which new bookings pay whether it is there.
+func (h *House) GatewayAnswers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askGatewayFor)
+	defer cancel()
+	return payment.Answers(ctx, h.Gateways[h.Config.Gateway])
+}
+
+// askGatewayEvery is how often a reaper asks: once a minute is little to a
+// gateway, and soon enough before an opening.
+const askGatewayEvery = time.Minute
+
+// watchGateway keeps holdfast_gateway_up until ctx ends.
+func (h *House) watchGateway(ctx context.Context) {
+	tick := time.NewTicker(askGatewayEvery)
+	defer tick.Stop()
+	for {
+		up := 1.0
+		if err := h.GatewayAnswers(ctx); err != nil && ctx.Err() == nil {
+			h.Log.Warn("the payment gateway does not answer", "gateway", h.Config.Gateway, "error", err.Error())
+			up = 0
+		}
+		h.Metrics.gatewayUp.WithLabelValues(h.Config.Gateway).Set(up)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

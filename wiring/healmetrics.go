@@ -16,6 +16,8 @@ type healMetrics struct {
 	breaker *prometheus.GaugeVec
 	drift   *prometheus.GaugeVec
 	audit   *prometheus.GaugeVec
+
+	gatewayUp *prometheus.GaugeVec
 }
 
 func newHealMetrics() *healMetrics {
@@ -28,6 +30,8 @@ func newHealMetrics() *healMetrics {
 		breaker: gauge("holdfast_breaker_open", "1 while attached orphans are left alone (protocol.md 3.8).", "sale"),
 		drift:   gauge("holdfast_drift", "Differences between Redis and the ledger in the last diff, by kind.", "sale", "kind"),
 		audit:   gauge("holdfast_audit_violations", "Violations of the last audit.", "sale"),
+
+		gatewayUp: gauge("holdfast_gateway_up", "1 if the payment gateway answered the last question, else 0.", "gateway"),
 	}
 }
 
@@ -36,7 +40,7 @@ func gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 }
 
 func (m *healMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.passes, m.took, m.healed, m.left, m.ages, m.breaker, m.drift, m.audit}
+	return []prometheus.Collector{m.passes, m.took, m.healed, m.left, m.ages, m.breaker, m.drift, m.audit, m.gatewayUp}
 }
 
 func (m *healMetrics) pass(kind string, seconds float64, err error) {

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/holdfast/holdfast/ingress/admin"
@@ -17,7 +18,10 @@ func (h *House) Reap(ctx context.Context) error {
 	}
 	loop := healers.Loop(reaper.LoopOptions{SweepEvery: h.Config.SweepEvery, DiffEvery: h.Config.DiffEvery})
 	return h.observed(ctx, []admin.Check{{Name: "ledger", Run: h.ledgerAnswers}}, func(ctx context.Context) error {
+		var watch sync.WaitGroup
+		watch.Go(func() { h.watchGateway(ctx) })
 		loop.Run(ctx)
+		watch.Wait()
 		return nil
 	})
 }

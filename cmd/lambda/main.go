@@ -40,6 +40,6 @@ func run(ctx context.Context) error {
 		return err
 	}
 	// On SIGTERM the runtime gives half a second: enough to publish a status.
-	lambda.StartWithOptions(measured(f, os.Stdout, h.Now), lambda.WithEnableSIGTERM(func() { _ = h.Close(ctx) }))
+	lambda.StartWithOptions(measured(f, os.Stdout, h.Now, h.GatewayAnswers), lambda.WithEnableSIGTERM(func() { _ = h.Close(ctx) }))
 	return nil
 }

@@ -83,6 +83,19 @@ func (s *Stack) countAlarmLines() {
 		})
 		filter.AddResourceDependency(s.Node().FindChild(str(ids[i])).(awslogs.CfnLogGroup), nil)
 	}
+	s.countShortAcknowledgements()
+}
+
+// countShortAcknowledgements counts the admissions that the replica did not
+// acknowledge in time, by the line that the ingress writes for each.
+func (s *Stack) countShortAcknowledgements() {
+	filter := awslogs.NewCfnMetricFilter(s.Stack, str("IngressLogsShort"), &awslogs.CfnMetricFilterProps{
+		LogGroupName: str(ingressLogs), FilterPattern: str(`{ $.msg = "admission failed" && $.err = "*not acknowledged*" }`),
+		MetricTransformations: &[]any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
+			MetricNamespace: str(namespace), MetricName: str("ShortAcknowledgements"), MetricValue: str("1"),
+		}},
+	})
+	filter.AddResourceDependency(s.Node().FindChild(str("IngressLogs")).(awslogs.CfnLogGroup), nil)
 }
 
 func (s *Stack) measures() []measured {
@@ -94,6 +107,8 @@ func (s *Stack) measures() []measured {
 		{"holdfast-pending_age", "An admission is unknown to the ledger for over 5 minutes (protocol.md 3.9 promises 3).", namespace, "PendingAge", nil, "Maximum", 60, 2, above, 300, fine},
 		{"holdfast-sweep_left", "Sweeps leave work undone for a quarter of an hour: releases, undos or refunds are stuck.", namespace, "SweepLeft", nil, "Minimum", 300, 3, above, 0, fine},
 		{"holdfast-refunds_stuck", "Refunds could not be brought on for half an hour: the gateway is away or refuses.", namespace, "RefundsFailed", nil, "Minimum", 300, 6, above, 0, fine},
+		{"holdfast-gateway_unreachable", "The payment gateway has not answered for 3 minutes: bookings get 503, holds are put off.", namespace, "GatewayUnreachable", nil, "Minimum", 60, 3, above, 0, fine},
+		{"holdfast-wait_short", "The replica does not acknowledge admissions in time: those candidates get 503.", namespace, "ShortAcknowledgements", nil, "Sum", 60, 2, above, 10, fine},
 		{"holdfast-dead_letters", "Events that no retry could help.", "AWS/SQS", "ApproximateNumberOfMessagesVisible", dead, "Maximum", 60, 1, above, 0, fine},
 		{"holdfast-queue_age", "The oldest event is 2 minutes old: workers are too few, or stuck.", "AWS/SQS", "ApproximateAgeOfOldestMessage", queue, "Maximum", 60, 2, above, 120, fine},
 		{"holdfast-ingress_gone", "No ingress is ready.", "AWS/ApplicationELB", "HealthyHostCount", nil, "Minimum", 60, 2, below, 1, bad},

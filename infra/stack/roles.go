@@ -9,6 +9,7 @@ import (
 const (
 	tableRead  = "dynamodb:GetItem dynamodb:BatchGetItem dynamodb:Query dynamodb:DescribeTable"
 	tableScan  = "dynamodb:Scan"
+	tableCheck = "dynamodb:DescribeContinuousBackups" // holdfast preflight
 	tableWrite = "dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem dynamodb:ConditionCheckItem dynamodb:BatchWriteItem"
 
 	queueFind    = "sqs:GetQueueUrl sqs:GetQueueAttributes"
@@ -43,7 +44,7 @@ func (s *Stack) healGrants() []grant {
 func (s *Stack) operatorGrants() []grant {
 	move := " sqs:StartMessageMoveTask sqs:ListMessageMoveTasks sqs:CancelMessageMoveTask"
 	return []grant{
-		s.onTable(tableRead + " " + tableScan + " " + tableWrite),
+		s.onTable(tableRead + " " + tableScan + " " + tableWrite + " " + tableCheck),
 		s.onQueue(queueFind + " " + queueReceive + " " + queueSend),
 		s.onDead(queueFind + " " + queueReceive + move),
 	}
