@@ -17,9 +17,9 @@ import (
 // The ages of a map.
 const (
 	PollEvery = 250 * time.Millisecond // while somebody watches
-	// MaxAge is how old a map may be that is shown. Free, held and taken by others
-	// are this young; that a held seat has been paid shows within RereadAfter,
-	// because a payment takes no seat and raises no version.
+	// MaxAge is how old a map may be that is shown. Free, held and sold are this
+	// young; that a booking got more time to pay shows within RereadAfter, because
+	// that raises no version.
 	MaxAge      = 500 * time.Millisecond
 	RereadAfter = 2 * time.Second
 	lapseEvery  = time.Second
