@@ -18,6 +18,7 @@ type Config struct {
 	Listen         string         // ingress, e.g. 127.0.0.1:8080
 	OperatorListen string         // operators' API, health, metrics
 	OperatorToken  string         // bearer token of the operators' API; at least 16 characters
+	ConsoleALB     string         // ARN of a load balancer that authenticates operators of the console; "": none does
 	ReportKey      string         // seed of the key that signs reports, in base64; "": they are not signed
 	PublicURL      string         // as candidates reach the ingress; payment gateways return here
 	TrustedProxies []netip.Prefix // hops whose X-Forwarded-For counts; none: the peer's address is the client's

@@ -25,6 +25,7 @@ func Load(getenv func(string) string) (Config, error) {
 		Listen:         r.listen("HOLDFAST_LISTEN", "127.0.0.1:8080"),
 		OperatorListen: r.listen("HOLDFAST_OPERATOR_LISTEN", "127.0.0.1:8081"),
 		OperatorToken:  r.token("HOLDFAST_OPERATOR_TOKEN"),
+		ConsoleALB:     r.loadBalancer("HOLDFAST_CONSOLE_ALB"),
 		ReportKey:      r.reportKey("HOLDFAST_REPORT_KEY"),
 		PublicURL:      r.url("HOLDFAST_PUBLIC_URL", "http://127.0.0.1:8080"),
 		TrustedProxies: r.prefixes("HOLDFAST_TRUSTED_PROXIES"),
@@ -111,6 +112,14 @@ func (r *reader) secret(name string) []byte {
 	}
 	r.fault(name, "needs at least 32 random bytes in hex or base64; make one with 'openssl rand -hex 32' and keep it: another secret makes every roster unreadable")
 	return nil
+}
+
+func (r *reader) loadBalancer(name string) string {
+	v := r.text(name, "")
+	if p := strings.Split(v, ":"); v != "" && (len(p) != 6 || p[0] != "arn" || p[2] != "elasticloadbalancing" || p[3] == "") {
+		r.fault(name, "%q is not the ARN of a load balancer, such as arn:aws:elasticloadbalancing:REGION:ACCOUNT:loadbalancer/app/NAME/ID", v)
+	}
+	return v
 }
 
 // reportKey is the key's text, or that of the file it names.

@@ -67,6 +67,7 @@ type Options struct {
 
 	Operations    admin.Operations // nil: the operators' listener has health and metrics only
 	OperatorToken string
+	Proxy         console.Authenticator // in front of the console, beside the token; nil: none
 	Ready         []admin.Check // beside those that the ingress makes itself
 
 	// AdmitIsGated says that Admit keeps full marks of its own (the Gates of
@@ -158,7 +159,7 @@ func New(o Options) (*Ingress, error) {
 	if err := in.keepMinutes(); err != nil {
 		return nil, err
 	}
-	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Now: o.Now})
+	in.console = console.New(o.Operations, console.Options{Token: o.OperatorToken, Proxy: o.Proxy, Now: o.Now})
 	in.public, in.operator = in.publicRoutes(), in.operatorRoutes()
 	return in, nil
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ingress/admin"
 	"github.com/holdfast/holdfast/ingress/console"
+	"github.com/holdfast/holdfast/ingress/console/albproxy"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/reaper"
@@ -166,4 +168,14 @@ func (o operations) Resolve(ctx context.Context, saleID, itemID string, refund b
 
 func (o operations) Health(ctx context.Context, saleID string) (admission.Health, error) {
 	return o.house.Redis.Health(ctx, saleID)
+}
+
+// consoleProxy is the load balancer in front of the console; nil if there is none.
+func (h *House) consoleProxy() console.Authenticator {
+	arn := h.Config.ConsoleALB
+	if arn == "" {
+		return nil
+	}
+	region := strings.Split(arn, ":")[3] // config has looked at its form
+	return &albproxy.Proxy{Signer: arn, KeysURL: "https://public-keys.auth.elb." + region + ".amazonaws.com", Client: &http.Client{Timeout: 5 * time.Second}, Now: h.Now}
 }

@@ -71,7 +71,7 @@ func (h *House) ingress(admit admission.Admitter, onSale func(string, []string),
 		PublicURL: h.Config.PublicURL, TrustedProxies: h.Config.TrustedProxies,
 		RatePerClient: h.Config.RatePerClient, RatePerCode: h.Config.RatePerCode,
 		Minutes: minutes, Operations: h.Operations(), OperatorToken: h.Config.OperatorToken, Ready: []admin.Check{{Name: "queue", Run: h.queueAnswers}},
-		Resume: h.Redis, Registry: h.Metrics.Registry, Log: h.Log,
+		Proxy: h.consoleProxy(), Resume: h.Redis, Registry: h.Metrics.Registry, Log: h.Log,
 	})
 }
 

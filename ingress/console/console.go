@@ -59,11 +59,20 @@ type TrailEntry struct {
 // the candidates that the file does not name.
 type ImportOptions struct{ DryRun, Add bool }
 
-// Options of a Console. All are required.
+// Authenticator says which operator is behind a browser's request. The login with
+// the operators' token is one that the console has itself; others are proxies in
+// front of it that know the organisation's accounts, as albproxy does. The name
+// goes into the trail, and must be a sale.ValidName.
+type Authenticator interface {
+	Operator(r *http.Request) (name string, ok bool)
+}
+
+// Options of a Console. All but Proxy are required.
 type Options struct {
-	Desk    Desk
-	Token   string // what operators log in with
-	Now     func() time.Time
+	Desk  Desk
+	Token string        // what operators log in with
+	Proxy Authenticator // beside that; nil: nobody else is let in
+	Now   func() time.Time
 }
 
 // Console serves the page. A nil Console admits nobody and has no routes.

@@ -33,11 +33,11 @@ func show(w http.ResponseWriter, status int, name string, data any) error {
 
 // page is GET /console: the console, or the way to the login.
 func (c *Console) page(e echo.Context) error {
-	who, csrf, ok := c.sessions.read(e.Request())
+	name, csrf, ok := c.who(e.Request())
 	if !ok {
 		return e.Redirect(http.StatusSeeOther, "/console/login")
 	}
-	return show(e.Response(), http.StatusOK, "console.html", map[string]string{"Name": who.Name, "CSRF": csrf})
+	return show(e.Response(), http.StatusOK, "console.html", map[string]string{"Name": name, "CSRF": csrf})
 }
 
 func (c *Console) loginPage(e echo.Context) error {

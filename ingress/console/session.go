@@ -83,6 +83,21 @@ func (s sessions) read(r *http.Request) (who session, csrf string, ok bool) {
 	return who, coding.EncodeToString(sign(s.key, "csrf "+text)), true
 }
 
+// who is behind a request, and the token that its acts must carry: a session of
+// the login, else whom the proxy vouches for.
+func (c *Console) who(r *http.Request) (name, csrf string, ok bool) {
+	if s, csrf, ok := c.sessions.read(r); ok {
+		return s.Name, csrf, true
+	}
+	if c.Proxy == nil {
+		return "", "", false
+	}
+	if name, ok = c.Proxy.Operator(r); !ok || !sale.ValidName(name) {
+		return "", "", false
+	}
+	return name, coding.EncodeToString(sign(c.sessions.key, "csrf of "+name)), true
+}
+
 // Admits lets a browser's request in: its session is good, and what changes
 // anything carries the session's token, which no other site can know. The name
 // in the session, not one that a page sends, goes into the trail.
@@ -90,7 +105,7 @@ func (c *Console) Admits(r *http.Request) bool {
 	if c == nil {
 		return false
 	}
-	who, csrf, ok := c.sessions.read(r)
+	name, csrf, ok := c.who(r)
 	if !ok {
 		return false
 	}
@@ -98,7 +113,7 @@ func (c *Console) Admits(r *http.Request) bool {
 		subtle.ConstantTimeCompare([]byte(r.Header.Get("X-CSRF-Token")), []byte(csrf)) != 1 {
 		return false
 	}
-	r.Header.Set("X-Operator", who.Name)
+	r.Header.Set("X-Operator", name)
 	return true
 }
 

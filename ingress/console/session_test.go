@@ -90,3 +90,49 @@ func TestReasonsAreRequired(t *testing.T) {
 		}
 	}
 }
+
+type vouches string
+
+func (v vouches) Operator(r *http.Request) (string, bool) {
+	return string(v), r.Header.Get("X-Vouched") != ""
+}
+
+// TestProxyVouches: whom a proxy in front knows acts under that name, with a
+// token of that name's own.
+func TestProxyVouches(t *testing.T) {
+	c := &Console{sessions: newSessions("the operators' token", time.Now), Options: Options{Proxy: vouches("ben")}}
+	vouched := func(method, csrf string) *http.Request {
+		r := request(method, "", csrf)
+		r.Header.Set("X-Vouched", "yes")
+		return r
+	}
+	name, csrf, ok := c.who(vouched("GET", ""))
+	if !ok || name != "ben" {
+		t.Fatalf("%q, %v", name, ok)
+	}
+	act := vouched("POST", csrf)
+	if !c.Admits(act) || act.Header.Get("X-Operator") != "ben" {
+		t.Error("ben may not act")
+	}
+	for what, r := range map[string]*http.Request{"no token": vouched("POST", ""), "another token": vouched("POST", csrf[1:]+"A"), "not vouched for": request("GET", "", csrf)} {
+		if c.Admits(r) {
+			t.Error(what)
+		}
+	}
+	for _, bad := range []string{"", "a b", "ann@example.org"} {
+		c.Proxy = vouches(bad)
+		if c.Admits(vouched("GET", "")) {
+			t.Errorf("%q is let in", bad)
+		}
+	}
+	value, err := c.sessions.open("rina")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Proxy = vouches("ben")
+	both := request("GET", value, "")
+	both.Header.Set("X-Vouched", "yes")
+	if !c.Admits(both) || both.Header.Get("X-Operator") != "rina" {
+		t.Errorf("the login does not count: %q", both.Header.Get("X-Operator"))
+	}
+}
