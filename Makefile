@@ -89,11 +89,27 @@ localstack-down: ## Stop it and drop its data
 model: ## Search the protocol's states to the end (about 8 minutes, 5 GB); see docs/model.md
 	HOLDFAST_TEST_SIZE=10 $(GO) test -count=1 -timeout 2h -v ./ledger/model
 
-.PHONY: fuzz
-fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s)
+.PHONY: fuzz fuzz-keep
+fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s); what it finds interesting stays in Go's cache
 	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$p || exit 1; done; done
+fuzz-keep: ## Copy inputs from Go's cache into the corpora that every test runs (testdata/fuzz): KEEP each (default 16), of all sizes
+	@keep=$(or $(KEEP),16); for p in $$($(GO) list ./...); do \
+	  cd "$$($(GO) env GOCACHE)/fuzz/$$p" 2>/dev/null || continue; \
+	  for f in Fuzz*; do [ -d "$$f" ] || continue; \
+	    to="$$(cd $(CURDIR) && $(GO) list -f '{{.Dir}}' $$p)/testdata/fuzz/$$f"; mkdir -p "$$to"; \
+	    n=$$(find "$$f" -type f -size -4k | wc -l); \
+	    find "$$f" -type f -size -4k | xargs ls -S | awk -v k=$$((n / keep + 1)) 'NR % k == 0' | xargs -I{} cp {} "$$to"; done; cd $(CURDIR); done
+
+# What gosec finds and was judged to be right; docs/security-tests.md says why.
+GOSEC_JUDGED = -exclude=G104,G115,G204,G301,G302,G304,G306,G401,G404,G501,G505 \
+	-exclude-rules="localstack/table/.*:G101;torture/.*:G703;ingress/console/.*:G124;(report|load)/.*:G203;payment/sandbox/server/.*:G710"
+.PHONY: security vuln
+security: ## Look for insecure patterns with gosec (run from its module, no dependency of ours)
+	$(GO) run github.com/securego/gosec/v2/cmd/gosec@v2.30.0 -quiet $(GOSEC_JUDGED) ./...
+vuln: ## Look for known vulnerabilities with govulncheck; needs vuln.go.dev, or VULNDB=https://… for a mirror
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 $(if $(VULNDB),-db $(VULNDB)) ./...
 
 .PHONY: redis
 redis:
