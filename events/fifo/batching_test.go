@@ -95,6 +95,88 @@ func TestLoneEventGoesAtOnceAndFollowersShare(t *testing.T) {
 	})
 }
 
+// While a few calls are under way the next ones fill up: a call costs the same and
+// counts the same for one event as for ten.
+func TestFurtherCallsLeaveWhenTheyAreFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		p := fifo.NewPublisher(t.Context(), g, fifo.PublisherConfig{AttemptTimeout: time.Hour, GiveUp: time.Hour})
+		var done []<-chan error
+		next := func() {
+			done = append(done, publish(t.Context(), p, fmt.Sprint("c", len(done)), fmt.Sprint("B", len(done))))
+		}
+		for range 3 {
+			next()
+			if call := <-g.calls; len(call) != 1 {
+				t.Errorf("an early call has %d events, want 1", len(call))
+			}
+		}
+		for range 9 {
+			next()
+		}
+		select {
+		case call := <-g.calls:
+			t.Fatalf("a fourth call left with %d events", len(call))
+		default:
+		}
+		next()
+		if call := <-g.calls; len(call) != 10 {
+			t.Errorf("the fourth call has %d events, want 10", len(call))
+		}
+		next() // alone again: it leaves with the first answer
+		g.answers <- nil
+		if call := <-g.calls; len(call) != 1 {
+			t.Errorf("after an answer %d events leave, want 1", len(call))
+		}
+		for range 4 {
+			g.answers <- nil
+		}
+		for _, d := range done {
+			if err := <-d; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A leader that rests between its attempts keeps nobody waiting.
+func TestRestingLeadersHoldNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		p := fifo.NewPublisher(t.Context(), g, fifo.PublisherConfig{})
+		var done []<-chan error
+		for i := range 3 {
+			done = append(done, publish(t.Context(), p, fmt.Sprint("c", i), fmt.Sprint("B", i)))
+			<-g.calls
+		}
+		for range 3 {
+			g.answers <- fail("InternalError", false, "H:B0", "H:B1", "H:B2")
+		}
+		synctest.Wait() // all three rest
+		begin := time.Now()
+		done = append(done, publish(t.Context(), p, "c9", "B9"))
+		if call := <-g.calls; call[0] != "H:B9" || time.Now() != begin {
+			t.Errorf("%v left after %v, want H:B9 at once", call, time.Since(begin))
+		}
+		g.answers <- nil
+		for range 3 {
+			<-g.calls
+			g.answers <- nil
+		}
+		for _, d := range done {
+			if err := <-d; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // protocol.md 1.5: never two events of one candidate in one batch, and while
 // one is on its way, or waits for its second attempt, none overtakes it.
 func TestOneGroupIsSentInOrder(t *testing.T) {

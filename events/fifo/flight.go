@@ -32,6 +32,9 @@ func (p *Publisher) lead() {
 		}
 		failures++
 		p.rest(failures)
+		p.mu.Lock()
+		p.resting--
+		p.mu.Unlock()
 	}
 }
 
@@ -61,6 +64,7 @@ func (p *Publisher) fly(batch []*sending) (again []*sending) {
 		}
 	}
 	if len(again) > 0 {
+		p.resting++
 		p.recruit() // this leader rests, and successors of what it sent may go
 	}
 	return again

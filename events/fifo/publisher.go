@@ -60,10 +60,11 @@ func (c PublisherConfig) withDefaults() PublisherConfig {
 	return c
 }
 
-// Publisher queues events, many callers in one request. An event that comes
-// while fewer than InFlight batches are under way goes at once, alone; under
-// load those that came meanwhile share the next request. Nobody ever waits for
-// a batch to fill.
+// Publisher queues events, many callers in one request. An event that comes while
+// few batches are under way goes at once, alone; under load those that came
+// meanwhile share the next request, which leaves when an earlier one is answered
+// or, up to InFlight, when it is full. There is no timer: nobody waits for a batch
+// to fill while nothing is under way.
 //
 // Events of one group are sent in the order of the calls, never two of them at
 // once: an entry that fails alone can't be overtaken by its successor
@@ -78,6 +79,7 @@ type Publisher struct {
 	mu      sync.Mutex
 	closed  bool
 	leaders int
+	resting int             // of the leaders those that wait before another attempt
 	waiting *list.List      // of *sending, oldest first
 	busy    map[string]bool // groups that a leader holds an event of
 }

@@ -46,9 +46,16 @@ func (p *Publisher) enqueue(s *sending) error {
 	return nil
 }
 
-// recruit starts another leader if one is allowed. Lock held.
+// eager is how many calls are under way for whatever comes. Beyond it a call waits
+// until it is full: each costs the same, and counts against the queue's limit of
+// calls, whether it carries one event or ten.
+const eager = 3
+
+// recruit starts another leader if one is allowed. A leader that rests sends
+// nothing, so it does not count as one that is eager. Lock held.
 func (p *Publisher) recruit() {
-	if p.leaders < p.cfg.InFlight && p.waiting.Len() > 0 {
+	n := p.waiting.Len()
+	if p.leaders < p.cfg.InFlight && (n >= maxEntries || n > 0 && p.leaders-p.resting < eager) {
 		p.leaders++
 		p.flying.Go(p.lead)
 	}
