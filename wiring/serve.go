@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
-	"runtime/debug"
 
 	"github.com/holdfast/holdfast/admission"
 	admredis "github.com/holdfast/holdfast/admission/redis"
@@ -17,18 +15,10 @@ import (
 // anySale names a slot for checks that are not about a particular sale.
 const anySale = "holdfast"
 
-// IngressGCPercent is GOGC for an ingress, unless the environment has one. It keeps
-// little and throws away a lot: with Go's 100 it collects a dozen times in each
-// second of a crowd, and every time the stacks of its connections shrink, to grow
-// again with the next request. A tenth of all bookings went into that.
-const IngressGCPercent = 400
-
 // Serve runs the ingress until ctx ends, then finishes the bookings under way.
 // It refuses to start on a Redis that could lose or resell seats.
 func (h *House) Serve(ctx context.Context) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(IngressGCPercent)
-	}
+	RelaxGC()
 	if err := h.Redis.CheckServer(ctx, anySale); err != nil {
 		return fmt.Errorf("this Redis is not safe to sell seats from: %w", err)
 	}
