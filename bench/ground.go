@@ -37,9 +37,12 @@ type ground struct {
 	pair  *redisproc.Pair
 	admin *goredis.Client
 	link  *slowLink
-	sale  string // of the storm under way
-	sales atomic.Int64
-	admit string // the single form's source
+	locks []*redisproc.Server // of the Redlock, five that know nothing of each other
+	// lockers are their clients.
+	lockers []*goredis.Client
+	sale    string // of the storm under way
+	sales   atomic.Int64
+	admit   string // the single form's source
 }
 
 // oneWay makes a round trip of 5 ms.
@@ -59,12 +62,31 @@ func openGround(ctx context.Context) (*ground, error) {
 	if g.link, err = startLink(pair.Primary.Addr(), oneWay); err != nil {
 		return nil, errors.Join(err, g.admin.Close(), pair.Stop())
 	}
+	if err := g.openLocks(ctx); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
 	return g, nil
+}
+
+func (g *ground) openLocks(ctx context.Context) error {
+	for range 5 {
+		s, err := redisproc.Start(ctx, redisproc.Options{})
+		if err != nil {
+			return err
+		}
+		g.locks = append(g.locks, s)
+		g.lockers = append(g.lockers, goredis.NewClient(&goredis.Options{Addr: s.Addr(), PoolSize: 300, ReadTimeout: 5 * time.Second, PoolTimeout: 20 * time.Second, MaxRetries: -1}))
+	}
+	return nil
 }
 
 func (g *ground) close() error {
 	g.link.close()
-	return errors.Join(g.admin.Close(), g.pair.Stop())
+	var faults []error
+	for i, s := range g.locks {
+		faults = append(faults, g.lockers[i].Close(), s.Stop())
+	}
+	return errors.Join(append(faults, g.admin.Close(), g.pair.Stop())...)
 }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -77,15 +99,6 @@ func (g *ground) store(addr string) (*admredis.Store, error) {
 // fresh empties the servers and installs a new sale. On a machine that stands
 // still an install may miss its acknowledgement; it is then made again.
 func (g *ground) fresh(ctx context.Context, seats, total int) error {
-	for attempt := 1; ; attempt++ {
-		err := g.install(ctx, seats, total)
-		if !unsure(err) || attempt == 10 {
-			return err
-		}
-	}
-}
-
-func (g *ground) install(ctx context.Context, seats, total int) error {
 	if err := g.admin.FlushAll(ctx).Err(); err != nil {
 		return err
 	}
@@ -94,10 +107,25 @@ func (g *ground) install(ctx context.Context, seats, total int) error {
 		return err
 	}
 	defer s.Close()
-	g.sale = "s" + strconv.FormatInt(g.sales.Add(1), 10)
+	g.sale, err = g.install(ctx, s, seats, total)
+	return err
+}
+
+// install makes a new sale.
+func (g *ground) install(ctx context.Context, s *admredis.Store, seats, total int) (id string, err error) {
+	for range 10 {
+		id = "s" + strconv.FormatInt(g.sales.Add(1), 10)
+		if err = installOnce(ctx, s, id, seats, total); !unsure(err) {
+			return id, err
+		}
+	}
+	return id, err
+}
+
+func installOnce(ctx context.Context, s *admredis.Store, id string, seats, total int) error {
 	now := time.Now()
 	return s.Install(ctx, admission.Plan{
-		Sale: g.sale, Gen: generation, OpensAt: now.Add(-time.Hour), ClosesAt: now.Add(time.Hour), Hold: 10 * time.Minute,
+		Sale: id, Gen: generation, OpensAt: now.Add(-time.Hour), ClosesAt: now.Add(time.Hour), Hold: 10 * time.Minute,
 		TotalCap: total, Open: true, RosterVersion: "v1",
 		Levels: []admission.LevelPlan{{Name: level, Kind: "c", Cap: seats, Next: seats + 1}},
 	}, nil)

@@ -19,6 +19,8 @@ type Report struct {
 	Rounds  int      `json:"rounds"`
 	Results []Result `json:"results"`
 	Races   []Race   `json:"races"`
+	Checks  []Check  `json:"checks,omitempty"`
+	Curves  []Curve  `json:"curves,omitempty"`
 }
 
 func newReport(rounds int) *Report {
@@ -37,6 +39,11 @@ func (r *Report) ok() bool {
 			return false
 		}
 		if c.Name == "INCR-check-DECR" && c.Verdict == "held" { // the race has lost its teeth
+			return false
+		}
+	}
+	for _, c := range r.Checks {
+		if c.Verdict != "held" {
 			return false
 		}
 	}

@@ -8,14 +8,24 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/holdfast/holdfast/wiring"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	wiring.RelaxGC() // as an ingress is run; both sides of a contest have it
+	if what := os.Getenv(childEnv); what != "" {
+		if err := runChild(ctx, what, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: ingress:", err)
+			os.Exit(2)
+		}
+		return
+	}
 	rounds := flag.Int("rounds", 5, "rounds of each contest, at least 5 for a result worth keeping")
 	only := flag.String("only", "", "run only the contests and races whose name has this word")
 	history := flag.String("history", "bench/history/runs.jsonl", "append the run to this file; empty: don't")
@@ -54,27 +64,27 @@ func run(ctx context.Context, out io.Writer, p plan) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, web.close()) }()
+	town, err := openTown(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, town.close()) }()
 
 	report := newReport(p.rounds)
-	contests := append(append(g.redisContests(), pg.contests(g)...), web.contests()...)
-	for _, c := range contests {
-		if !strings.Contains(c.Name, p.only) {
-			continue
-		}
-		fmt.Fprintf(os.Stderr, "%s ...\n", c.Name)
-		r, err := c.run(ctx, p.rounds, p.rest)
-		if ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		if err != nil { // the others are still worth knowing
-			fmt.Fprintln(os.Stderr, err)
-			r.Verdict, r.Fault = "failed", err.Error()
-		}
-		report.Results = append(report.Results, r)
+	contests := slices.Concat(g.redisContests(), g.gateContests(), pg.contests(g), web.contests(town), []contest{drainContest()})
+	if err := report.hold(ctx, contests, p); err != nil {
+		return false, err
 	}
-	if strings.Contains("races", p.only) {
+	if p.wants("curves") {
+		if err := report.trace(ctx, g, web, p.rounds); err != nil {
+			return false, err
+		}
+	}
+	if p.wants("races") {
 		if report.Races, err = races(ctx, g, pg); err != nil {
+			return false, err
+		}
+		if report.Checks, err = checks(ctx, g); err != nil {
 			return false, err
 		}
 	}
@@ -83,6 +93,41 @@ func run(ctx context.Context, out io.Writer, p plan) (ok bool, err error) {
 		err = report.append(p.history)
 	}
 	return report.ok(), err
+}
+
+func (p plan) wants(name string) bool { return strings.Contains(name, p.only) }
+
+// hold holds the contests that are wanted, one after the other.
+func (r *Report) hold(ctx context.Context, contests []contest, p plan) error {
+	for _, c := range contests {
+		if !p.wants(c.Name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s ...\n", c.Name)
+		result, err := c.run(ctx, p.rounds, p.rest)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // the others are still worth knowing
+			fmt.Fprintln(os.Stderr, err)
+			result.Verdict, result.Fault = "failed", err.Error()
+		}
+		r.Results = append(r.Results, result)
+	}
+	return nil
+}
+
+// trace draws the curves.
+func (r *Report) trace(ctx context.Context, g *ground, web *web, rounds int) error {
+	fmt.Fprintln(os.Stderr, "curves ...")
+	for _, draw := range []func(context.Context, int) (Curve, error){web.processCurve, g.salesCurve} {
+		c, err := draw(ctx, min(rounds, 3))
+		if err != nil {
+			return err
+		}
+		r.Curves = append(r.Curves, c)
+	}
+	return nil
 }
 
 func races(ctx context.Context, g *ground, pg *postgres) ([]Race, error) {
@@ -94,18 +139,14 @@ func races(ctx context.Context, g *ground, pg *postgres) ([]Race, error) {
 	return append(list, more...), err
 }
 
-// print writes the tables.
-func (r *Report) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s, %d cores, %d rounds, %s\n\n", r.CPU, r.Cores, r.Rounds, r.At)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "contest\tratio\tspread\tfloor\taim\treached\tours\tother\tunit\tforeign CPU\t503s")
-	for _, c := range r.Results {
-		fmt.Fprintf(t, "%s\t%.4g\t%.3g-%.3g\t%g\t%g\t%s\t%.4g\t%.4g\t%s\t%.0f %%\t%d\n",
-			c.Name, c.Ratio, quantile(c.Ratios, 0), quantile(c.Ratios, 1), c.Floor, c.Aim, c.Verdict, c.Ours, c.Other, c.Unit, 100*c.Foreign, c.Stalls)
+func checks(ctx context.Context, g *ground) ([]Check, error) {
+	var list []Check
+	for _, check := range []func(context.Context) (Check, error){g.falseAcknowledgements, g.leftBehind} {
+		c, err := check(ctx)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, c)
 	}
-	fmt.Fprintln(t, "\nrace for few seats\tseats\tsold\ttwice\tunsold\tverdict")
-	for _, c := range r.Races {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\n", c.Name, c.Seats, c.Sold, c.Twice, c.Unsold, c.Verdict)
-	}
-	_ = t.Flush() // a terminal that is gone is nobody's loss
+	return list, nil
 }

@@ -67,7 +67,7 @@ func (g *ground) processes(n int) func(context.Context) (float64, error) {
 func (g *ground) rivalRate(name string, callers int, addr func() string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (rate float64, err error) {
 		err = rivalNamed(name).with(ctx, g, addr(), stormSeats, func(a admitter) error {
-			t, err := storm(ctx, callers, second, a)
+			t, err := storm(ctx, callers, 2*second, a) // some are so slow that they need it
 			rate = t.rate
 			return err
 		})

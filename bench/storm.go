@@ -16,7 +16,9 @@ type admitter func(ctx context.Context, candidate string) (bool, error)
 
 var candidates atomic.Int64 // never used twice in a run
 
-func nextCandidate() string { return "c" + strconv.FormatInt(candidates.Add(1), 10) }
+func nextCandidate() string { return candidateName(candidates.Add(1)) }
+
+func candidateName(n int64) string { return "c" + strconv.FormatInt(n, 10) }
 
 // tally is what a storm came to.
 type tally struct {
@@ -121,7 +123,7 @@ func race(ctx context.Context, name string, seats int, admit admitter) (Race, er
 				ok, err := admit(ctx, c)
 				mu.Lock()
 				defer mu.Unlock()
-				if err != nil {
+				if err != nil && !unsure(err) { // who was told to come back has no seat
 					fault = err
 				}
 				if ok {

@@ -65,8 +65,6 @@ func openWeb(_ context.Context, g *ground) (*web, error) {
 	return w, nil
 }
 
-func (w *web) close() error { return nil }
-
 // instant answers at once for what is not measured.
 type instant struct {
 	payment.Gateway
@@ -98,33 +96,61 @@ func (b batched) Attach(ctx context.Context, a admission.Attachment) (admission.
 	return b.c.Attach(ctx, a)
 }
 
-// booking gives f the path and address of an ingress with a fresh sale of which
-// everybody in the crowd may have a seat.
-func (w *web) booking(ctx context.Context, f func(addr, path string) error) (err error) {
+// site is where requests go: f is given the addresses of its servers and the path.
+type site func(ctx context.Context, f func(addrs []string, path string) error) error
+
+// behind is what stands behind an ingress; nil takes no time.
+type behind struct {
+	queue   events.Publisher
+	gateway payment.Gateway
+}
+
+// booking is an ingress with a fresh sale of which everybody in the crowd may have
+// a seat.
+func (w *web) booking(b behind) site {
+	return func(ctx context.Context, f func(addrs []string, path string) error) (err error) {
+		store, err := w.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		in, err := w.ingress(ctx, store, b)
+		if err != nil {
+			return err
+		}
+		return serve(in.Public(), func(addr string) error { return f([]string{addr}, w.path()) })
+	}
+}
+
+func (w *web) path() string { return "/sales/" + w.g.sale + "/bookings" }
+
+// open is our adapter with a fresh sale and its roster.
+func (w *web) open(ctx context.Context) (*admredis.Store, error) {
 	if err := w.g.fresh(ctx, webCrowd, webCrowd); err != nil {
-		return err
+		return nil, err
 	}
 	store, err := w.g.store(w.g.primary())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
 	rows := make([]admission.RosterEntry, len(w.crowd))
 	for i, v := range w.crowd {
 		rows[i] = v.row
 	}
 	if err := store.PutRoster(ctx, w.g.sale, rows); err != nil {
-		return err
+		return nil, errors.Join(err, store.Close())
 	}
-	in, err := w.ingress(ctx, store)
-	if err != nil {
-		return err
-	}
-	return serve(in.Public(), func(addr string) error { return f(addr, "/sales/"+w.g.sale+"/bookings") })
+	return store, nil
 }
 
-func (w *web) ingress(ctx context.Context, store *admredis.Store) (*ingress.Ingress, error) {
-	ground, none := batched{store, admredis.NewCommitter(store, admredis.CommitOptions{})}, &instant{}
+func (w *web) ingress(ctx context.Context, store *admredis.Store, b behind) (*ingress.Ingress, error) {
+	ground, none := batched{store, admredis.NewCommitter(store, groupDefaults)}, &instant{}
+	if b.queue == nil {
+		b.queue = none
+	}
+	if b.gateway == nil {
+		b.gateway = none
+	}
 	records := ledgertest.NewStore(time.Now)
 	now := time.Now()
 	plan := sale.Sale{
@@ -134,16 +160,16 @@ func (w *web) ingress(ctx context.Context, store *admredis.Store) (*ingress.Ingr
 	if err := records.CreateControl(ctx, ledger.Control{Sale: w.g.sale, Gen: generation, Plan: plan, Open: true}); err != nil {
 		return nil, err
 	}
-	gateways := payment.Gateways{"instant": none}
-	steps := &lifecycle.Steps{Store: records, Redis: ground, Gateways: gateways, Guard: store, Publish: none, Status: none, Controls: records,
+	gateways := payment.Gateways{b.gateway.Name(): b.gateway}
+	steps := &lifecycle.Steps{Store: records, Redis: ground, Gateways: gateways, Guard: store, Publish: b.queue, Status: none, Controls: records,
 		Alarm: func(lifecycle.Alarm) {}, Now: time.Now, Log: quiet()}
 	gates := admredis.NewGates(store, ground)
 	gates.Watch(w.g.sale, []string{level})
 	if err := gates.Refresh(ctx, w.g.sale); err != nil {
 		return nil, err
 	}
-	in, err := ingress.New(ingress.Options{Hasher: w.hasher, Ledger: records, Redis: ground, Admit: gates, AdmitIsGated: true, Walks: steps, Publish: none,
-		Gateways: gateways, Gateway: "instant", Status: none, PublicURL: "https://book.example", Log: quiet()})
+	in, err := ingress.New(ingress.Options{Hasher: w.hasher, Ledger: records, Redis: ground, Admit: gates, AdmitIsGated: true, Walks: steps, Publish: b.queue,
+		Gateways: gateways, Gateway: b.gateway.Name(), Status: none, PublicURL: "https://book.example", Log: quiet()})
 	if err != nil {
 		return nil, err
 	}

@@ -64,17 +64,20 @@ func (c *webClient) post(path, key, body string) error {
 	return nil
 }
 
-// flood lets 64 connections post as fast as they are answered and returns
-// requests per second.
-func (w *web) flood(addr, path string) (float64, error) {
+// flood lets so many connections post as fast as they are answered and returns
+// requests per second. They are open before the clock runs.
+func (w *web) flood(conns int, addrs []string, path string) (float64, error) {
 	var next, done atomic.Int64
 	var fault atomic.Pointer[error]
-	var wg sync.WaitGroup
-	begin := time.Now()
-	end := begin.Add(second)
-	for range 64 {
+	var wg, ready sync.WaitGroup
+	var begin, end time.Time
+	start := make(chan struct{})
+	ready.Add(conns)
+	for i := range conns {
 		wg.Go(func() {
-			c, err := dialWeb(addr)
+			c, err := dialWeb(addrs[i%len(addrs)])
+			ready.Done()
+			<-start
 			for err == nil && time.Now().Before(end) {
 				// Where the crowd comes round, a booking answers 200, which is an error here.
 				i := int(next.Add(1)) % len(w.crowd)
@@ -90,6 +93,10 @@ func (w *web) flood(addr, path string) (float64, error) {
 			}
 		})
 	}
+	ready.Wait()
+	begin = time.Now()
+	end = begin.Add(second)
+	close(start)
 	wg.Wait()
 	if err := fault.Load(); err != nil {
 		return 0, *err
@@ -99,9 +106,12 @@ func (w *web) flood(addr, path string) (float64, error) {
 
 // timetable posts at a fixed rate, whether or not earlier requests are answered,
 // and returns the latencies in milliseconds from the moment each was due.
-func (w *web) timetable(ctx context.Context, addr, path string, rate int, d time.Duration) ([]float64, error) {
+func (w *web) timetable(ctx context.Context, addrs []string, path string, rate int, d time.Duration) ([]float64, error) {
 	n := int(float64(rate) * d.Seconds())
-	idle := make(chan *webClient, n)
+	idle := make([]chan *webClient, len(addrs))
+	for i := range idle {
+		idle[i] = make(chan *webClient, n)
+	}
 	took, faults := make([]float64, n), make([]error, n)
 	var wg sync.WaitGroup
 	begin := time.Now()
@@ -114,24 +124,27 @@ func (w *web) timetable(ctx context.Context, addr, path string, rate int, d time
 		wg.Go(func() {
 			var c *webClient
 			var err error
+			at := i % len(addrs)
 			select {
-			case c = <-idle:
+			case c = <-idle[at]:
 			default:
-				c, err = dialWeb(addr)
+				c, err = dialWeb(addrs[at])
 			}
 			if err == nil {
 				err = c.post(path, "attempt-1", w.crowd[i%len(w.crowd)].body)
 			}
 			took[i], faults[i] = float64(time.Since(due).Microseconds())/1000, err
 			if err == nil {
-				idle <- c
+				idle[at] <- c
 			}
 		})
 	}
 	wg.Wait()
-	close(idle)
-	for c := range idle {
-		_ = c.conn.Close() // all was read
+	for _, one := range idle {
+		close(one)
+		for c := range one {
+			_ = c.conn.Close() // all was read
+		}
 	}
 	for _, err := range faults {
 		if err != nil {
@@ -141,22 +154,22 @@ func (w *web) timetable(ctx context.Context, addr, path string, rate int, d time
 	return took, nil
 }
 
-// webRate is requests per second of a flood on side.
-func (w *web) webRate(side func(ctx context.Context, f func(addr, path string) error) error) func(context.Context) (float64, error) {
+// webRate is requests per second of a flood on a site.
+func (w *web) webRate(conns int, at site) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (rate float64, err error) {
-		err = side(ctx, func(addr, path string) error {
-			rate, err = w.flood(addr, path)
+		err = at(ctx, func(addrs []string, path string) error {
+			rate, err = w.flood(conns, addrs, path)
 			return err
 		})
 		return rate, err
 	}
 }
 
-// webLatency is a quantile of the latencies under a timetable on side.
-func (w *web) webLatency(q float64, rate int, d time.Duration, side func(ctx context.Context, f func(addr, path string) error) error) func(context.Context) (float64, error) {
+// webLatency is a quantile of the latencies under a timetable on a site.
+func (w *web) webLatency(q float64, rate int, d time.Duration, at site) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (ms float64, err error) {
-		err = side(ctx, func(addr, path string) error {
-			took, err := w.timetable(ctx, addr, path, rate, d)
+		err = at(ctx, func(addrs []string, path string) error {
+			took, err := w.timetable(ctx, addrs, path, rate, d)
 			ms = quantile(took, q)
 			return err
 		})
@@ -164,20 +177,28 @@ func (w *web) webLatency(q float64, rate int, d time.Duration, side func(ctx con
 	}
 }
 
-func plain(ctx context.Context, f func(addr, path string) error) error {
-	return serve(hello(), func(addr string) error { return f(addr, "/sales/none/bookings") })
+func plain(_ context.Context, f func(addrs []string, path string) error) error {
+	return serve(hello(), func(addr string) error { return f([]string{addr}, "/sales/none/bookings") })
 }
 
-func noop(ctx context.Context, f func(addr, path string) error) error {
-	return serve(nothing(), func(addr string) error { return f(addr, "/sales/none/bookings") })
+func noop(_ context.Context, f func(addrs []string, path string) error) error {
+	return serve(nothing(), func(addr string) error { return f([]string{addr}, "/sales/none/bookings") })
 }
 
-func (w *web) contests() []contest {
-	const openLoop = 833
+// crowded is how many connections a flood has: the callers of the contests above,
+// each with a tab open when the sale opens.
+const crowded = 1024
+
+func (w *web) contests(t *town) []contest {
+	const openLoop, persec = 833, "requests/s"
+	alone := w.booking(behind{})
 	return []contest{
-		{"booking requests, gateway and queue stubbed / no-op JSON handler", "requests/s", 0.45, 0.85, false, w.webRate(w.booking), w.webRate(noop)},
-		{"open loop 833/s, p50 / hello's", "ms", 4, 1.7, true, w.webLatency(0.5, openLoop, 2*time.Second, w.booking), w.webLatency(0.5, openLoop, 2*time.Second, plain)},
-		{"open loop 833/s, p99 / hello's", "ms", 6, 2, true, w.webLatency(0.99, openLoop, 2*time.Second, w.booking), w.webLatency(0.99, openLoop, 2*time.Second, plain)},
-		{"step to 8,330/s for a second, p99 / hello's", "ms", 0, 0, true, w.webLatency(0.99, 10*openLoop, time.Second, w.booking), w.webLatency(0.99, 10*openLoop, time.Second, plain)},
+		{"booking requests, gateway and queue stubbed / no-op JSON handler, 1,024 connections", persec, 0.45, 0.85, false, w.webRate(crowded, alone), w.webRate(crowded, noop)},
+		{"booking requests, gateway and queue stubbed / no-op JSON handler, 64 connections", persec, 0, 0, false, w.webRate(64, alone), w.webRate(64, noop)},
+		{"booking requests, batched queue over HTTP / no-op JSON handler, 1,024 connections", persec, 0.25, 0.5, false, w.webRate(crowded, w.booking(behind{queue: t.house.Publish})), w.webRate(crowded, noop)},
+		{"booking requests, queue and gateway over HTTP / no-op JSON handler, 1,024 connections", persec, 0, 0, false, w.webRate(crowded, w.booking(behind{t.house.Publish, t.house.Gateways["page"]})), w.webRate(crowded, noop)},
+		{"open loop 833/s, p50 / hello's", "ms", 4, 1.7, true, w.webLatency(0.5, openLoop, 2*time.Second, alone), w.webLatency(0.5, openLoop, 2*time.Second, plain)},
+		{"open loop 833/s, p99 / hello's", "ms", 6, 2, true, w.webLatency(0.99, openLoop, 2*time.Second, alone), w.webLatency(0.99, openLoop, 2*time.Second, plain)},
+		{"step to 8,330/s for a second, p99 / hello's", "ms", 0, 0, true, w.webLatency(0.99, 10*openLoop, time.Second, alone), w.webLatency(0.99, 10*openLoop, time.Second, plain)},
 	}
 }
