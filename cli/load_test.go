@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/holdfast/holdfast/operator"
 )
 
 // TestMayLoad: where a crowd may be sent.
@@ -76,5 +79,18 @@ func TestNobodyAppliesARehearsal(t *testing.T) {
 	}
 	if r := x.run("sale", "apply", file); r.code != exitRefused || !strings.Contains(r.err, "holdfast rehearse") || x.opened != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestStatusShowsTheMark: whoever looks at a rehearsal sees that it is one.
+func TestStatusShowsTheMark(t *testing.T) {
+	for id, want := range map[string]bool{"rehearsal-1": true, "spring": false} {
+		var page strings.Builder
+		if err := printView(&page, operator.View{Sale: id, Zone: "UTC"}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(page.String(), "REHEARSAL") != want {
+			t.Errorf("%s: %s", id, page.String())
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast/holdfast/operator"
+	"github.com/holdfast/holdfast/sale"
 )
 
 func (a *app) saleStatus() *cobra.Command {
@@ -93,6 +94,9 @@ func (a *app) watch(ctx context.Context, d *operator.Desk, saleID string, every 
 func printView(out io.Writer, v operator.View, now time.Time) error {
 	zone := zoneOf(v.Zone)
 	fmt.Fprintf(out, "%s  %s  %s\n", v.Sale, v.Title, standing(v))
+	if sale.IsRehearsal(v.Sale) {
+		fmt.Fprintf(out, "REHEARSAL: nobody in it exists; delete it with holdfast rehearse --clean %s\n", v.Sale)
+	}
 	fmt.Fprintf(out, "now %s, generation %d, %d on the roster, %d bookings\n\n", when(v.Now, zone), v.Gen, v.Roster, v.Bookings)
 	t := newTable(out, "LEVEL", "   CAP", "  HELD", "  PAID", "  FREE", "PENDING", "")
 	for _, l := range append(v.Levels, v.Total) {

@@ -58,12 +58,12 @@ func (r *run) become(person int, change func(*state) bool) bool {
 // maxTries bounds how often a person who was told to come back does.
 const maxTries = 12
 
-// mayRetry counts a try of a person who has no booking; after the last one it
-// is over.
-func (r *run) mayRetry(person int) bool {
+// mayRetry counts a try of a person who has no booking; after the last one of
+// most it is over.
+func (r *run) mayRetry(person, most int) bool {
 	return r.become(person, func(p *state) bool {
 		p.tries++
-		if p.booked || p.tries > maxTries {
+		if p.booked || p.tries > most {
 			p.busy = false
 			return false
 		}
@@ -74,7 +74,7 @@ func (r *run) mayRetry(person int) bool {
 // retry sends the same request with the same key after the time that the
 // answer named, with jitter.
 func (r *run) retry(ctx context.Context, s Shot, after time.Duration) {
-	if !r.mayRetry(s.Person) {
+	if !r.mayRetry(s.Person, maxTries) {
 		return
 	}
 	wait := max(after, 500*time.Millisecond) + r.jitter(500*time.Millisecond)

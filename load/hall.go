@@ -144,7 +144,8 @@ func (h *hall) neighbours(run []string, n int) []string {
 	return nil
 }
 
-// any is one seat that the last map shows as free, wherever it is.
+// any is one seat that the last map shows as free, anywhere: who comes back does
+// not queue for the same one as all the others.
 func (h *hall) any(level string) (wish, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,8 +155,12 @@ func (h *hall) any(level string) (wish, bool) {
 	}
 	from := h.rng.IntN(len(runs))
 	for i := range runs {
-		if seats := h.neighbours(runs[(from+i)%len(runs)], 1); seats != nil {
-			return wish{level: level, seats: seats, life: h.Hold}, true
+		run := runs[(from+i)%len(runs)]
+		begin := h.rng.IntN(max(1, len(run)))
+		for k := range run {
+			if s := run[(begin+k)%len(run)]; !h.gone[s] {
+				return wish{level: level, seats: []string{s}, life: h.Hold}, true
+			}
 		}
 	}
 	return wish{}, false

@@ -7,7 +7,7 @@ import (
 )
 
 // waveSize is how many of those who were refused come back in one round.
-const waveSize = 200
+const waveSize = 1000
 
 // settle waits until nothing is under way. Meanwhile people who were told that
 // it is full come back when seats do, so that in the end nothing is left unsold
@@ -22,7 +22,10 @@ func (r *run) settle(ctx context.Context, last time.Time) error {
 		if err != nil {
 			return fmt.Errorf("look whether the sale has come to rest: %w", err)
 		}
-		waves := r.comeBack(ctx, s)
+		waves := 0
+		if r.result.Pipeline > 0 { // what the crowd left is worked off: the drain is not that of a second wave
+			waves = r.comeBack(ctx, s)
+		}
 		switch {
 		case waves > 0:
 			calm = 0

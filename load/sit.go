@@ -167,10 +167,14 @@ func (r *run) book(ctx context.Context, s Shot, held Hold) {
 	r.follow(ctx, s, reply)
 }
 
+// maxChoices is how often somebody chooses again; then they wait until seats come
+// back.
+const maxChoices = 4
+
 // chooseAgain is what somebody does who was too slow: they take what is offered
 // nearby, else any single seat.
 func (r *run) chooseAgain(ctx context.Context, s Shot, w wish, reply Reply) {
-	if w.best == 1 || !r.mayRetry(s.Person) { // not even one: it is full
+	if w.best == 1 || !r.mayRetry(s.Person, maxChoices) { // not even one: it is full
 		r.become(s.Person, func(p *state) bool { p.waiting, p.busy = !p.booked, false; return false })
 		return
 	}

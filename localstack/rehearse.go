@@ -23,10 +23,11 @@ const rehearsalSale = "rehearsal"
 // rehearsal is the main job on real input: what runs, and with whom.
 type rehearsal struct {
 	shape    stage.Shape
-	requests int // 0: five for four candidates
-	rate     float64
+	requests int     // 0: five for four candidates; with named seats five for eight
+	rate     float64 // 0: 833, the yardstick; with named seats 400
 	profile  string
 	gateway  string
+	soak     bool
 	report   string // JSON file, or a page if its name ends in .html; "": none
 
 	scene *stage.Scene
@@ -42,11 +43,12 @@ func rehearse(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	flags.IntVar(&r.shape.People, "roster", 0, "candidates; 0 takes the messy example roster of 40,000")
 	flags.BoolVar(&r.shape.Seated, "seats", false, "named seats in sections and rows: hold, change, book, pay")
-	flags.IntVar(&r.requests, "requests", 0, "booking requests; 0 is five for four candidates")
-	flags.Float64Var(&r.rate, "rate", 833, "booking requests per second, open loop")
+	flags.IntVar(&r.requests, "requests", 0, "requests; 0 is five for four candidates, with named seats five for eight")
+	flags.Float64Var(&r.rate, "rate", 0, "requests per second, open loop; 0 is 833, with named seats 400")
 	flags.StringVar(&r.profile, "profile", "", "steps and ramps in place of requests and rate, such as 100x10s,833x60s")
 	flags.DurationVar(&r.shape.Hold, "hold", 20*time.Second, "how long an unpaid booking keeps its seat")
 	flags.Uint64Var(&r.shape.Seed, "seed", 1, "the crowd's seed")
+	flags.BoolVar(&r.soak, "soak", false, "also watch the heaps of all processes, and judge whether they are flat")
 	flags.IntVar(&workers, "workers", 1, "worker processes")
 	flags.StringVar(&r.gateway, "gateway", "page", "page (money moves there) or execute (money moves when we say so)")
 	flags.StringVar(&r.report, "report", "", "file for the result: a page if it ends in .html, else JSON")
@@ -72,8 +74,15 @@ func (r *rehearsal) prepare() (err error) {
 	if r.scene, err = stage.Set(r.shape, time.Now()); err != nil {
 		return err
 	}
+	people, rate := len(r.scene.People), 833.0
+	if r.shape.Seated { // each one who gets seats sends three requests, not one
+		people, rate = people/2, 400
+	}
 	if r.requests == 0 {
-		r.requests = len(r.scene.People) * 5 / 4
+		r.requests = people * 5 / 4
+	}
+	if r.rate == 0 {
+		r.rate = rate
 	}
 	r.steps = load.Constant(r.requests, r.rate)
 	if r.profile != "" {
@@ -108,7 +117,13 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 	}
 	defer func() { _ = w.close(context.WithoutCancel(ctx)) }() // reading only: nothing is lost with it
 	fmt.Fprintf(out, "%d people, %d seats, %d requests as %s\n", len(r.scene.People), r.scene.Plan.TotalCap, r.steps.Requests(), r.steps)
+	var watched map[string]string
+	if r.soak {
+		watched = t.metrics
+	}
+	h := watchHeaps(ctx, watched)
 	result, err := load.Run(ctx, r.options(t, w, out))
+	heaps := h.judge(result.Crowd)
 	if err != nil {
 		return fmt.Errorf("%w\nthe end of the log:\n%s", err, t.logTail())
 	}
@@ -116,6 +131,7 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	checks = append(checks, heaps...)
 	load.Print(out, result, checks)
 	if err := r.write(result, checks); err != nil {
 		return err

@@ -30,8 +30,9 @@ import (
 type town struct {
 	dir      string // sale file, roster, logs; removed by close
 	env      map[string]string
-	public   string // base address of the ingress
-	operator string // base address of the operators' listener
+	public   string            // base address of the ingress
+	operator string            // base address of the operators' listener
+	metrics  map[string]string // base address of each process's own listener, by its name
 	cloud    *cloud.Cloud
 	keeper   *roles.Keeper
 	log      *os.File
@@ -93,10 +94,17 @@ func (t *town) startRoles(ctx context.Context, o townOptions) error {
 	if err := t.ready(ctx, 60*time.Second); err != nil {
 		return err
 	}
-	for i := range max(o.workers, 1) {
-		t.keeper.Keep(context.WithoutCancel(ctx), t.role("work", map[string]string{"HOLDFAST_OPERATOR_LISTEN": address("127.0.0.1:0")}, i))
+	t.metrics = map[string]string{"serve": t.operator}
+	keep := func(name string, number ...int) {
+		own := address("127.0.0.1:0")
+		r := t.role(name, map[string]string{"HOLDFAST_OPERATOR_LISTEN": own}, number...)
+		t.metrics[r.Name] = "http://" + own
+		t.keeper.Keep(context.WithoutCancel(ctx), r)
 	}
-	t.keeper.Keep(context.WithoutCancel(ctx), t.role("reap", map[string]string{"HOLDFAST_OPERATOR_LISTEN": address("127.0.0.1:0")}))
+	for i := range max(o.workers, 1) {
+		keep("work", i)
+	}
+	keep("reap")
 	return nil
 }
 

@@ -36,16 +36,15 @@ func openWatch(ctx context.Context, t *town, plan sale.Sale) (*watch, error) {
 
 func (w *watch) close(ctx context.Context) error { return w.house.Close(ctx) }
 
-// moving counts late money and refunds under way at the gateway, and webhooks
-// that it has not delivered.
-func (w *watch) moving() int {
-	n := w.town.cloud.Gateway.Waiting()
+// moving counts webhooks that the gateway has not delivered, and late money and
+// refunds under way there.
+func (w *watch) moving() (webhooks, money int) {
 	for _, p := range w.town.cloud.Gateway.Payments() {
 		if p.LateUnderWay || p.RefundPendingMinor > 0 {
-			n++
+			money++
 		}
 	}
-	return n
+	return w.town.cloud.Gateway.Waiting(), money
 }
 
 // judge adds to what a client and the stores can see what only the gateway can

@@ -23,8 +23,9 @@ type Sight struct {
 	Plan  sale.Sale
 	// Alone: no other sale uses the queue, so its depth is this sale's.
 	Alone bool
-	// Moving counts what is under way at the gateway; nil: nobody knows.
-	Moving func() int
+	// Moving counts what is under way at the gateway: webhooks that are not
+	// delivered, and late money and refunds. nil: nobody knows.
+	Moving func() (webhooks, money int)
 }
 
 // Probe is one consistent reading of the caps, by one script.
@@ -55,7 +56,8 @@ func (s *Sight) Rest(ctx context.Context) (load.Sample, error) {
 		out.Queued = depth.Visible + depth.InFlight
 	}
 	if s.Moving != nil {
-		out.Held = s.Moving()
+		webhooks, money := s.Moving()
+		out.Queued, out.Held = out.Queued+webhooks, money
 	}
 	if out.Pending+out.Queued+out.Held > 0 {
 		return out, nil

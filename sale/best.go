@@ -35,8 +35,16 @@ func (h *Hall) choose(w Wish, free func(string) bool, cost func(stretch) int) (b
 		return stretch{}, false
 	}
 	lowest := 0
-	for run := range h.runs {
-		h.windows(run, w, free, func(s stretch) {
+	var state []bool // of one run: asking costs most of the time that this takes
+	for run, seats := range h.runs {
+		if w.Section != "" && h.Level.Seats[seats[0]].Section != w.Section { // a run is in one section
+			continue
+		}
+		state = state[:0]
+		for _, seat := range seats {
+			state = append(state, free(h.Level.Seats[seat].Name))
+		}
+		h.windows(run, w, state, func(s stretch) {
 			c := cost(s)
 			if !ok || s.orphans < best.orphans || s.orphans == best.orphans && c < lowest {
 				best, lowest, ok = s, c, true
@@ -46,12 +54,11 @@ func (h *Hall) choose(w Wish, free func(string) bool, cost func(stretch) int) (b
 	return best, ok
 }
 
-// windows calls each with every window of the run that fits the wish.
-func (h *Hall) windows(run int, w Wish, free func(string) bool, each func(stretch)) {
+// windows calls each with every window of the run that fits the wish; free says
+// of each seat of the run whether it is.
+func (h *Hall) windows(run int, w Wish, free []bool, each func(stretch)) {
 	seats := h.runs[run]
-	usable := func(pos int) bool {
-		return pos >= 0 && pos < len(seats) && free(h.Level.Seats[seats[pos]].Name)
-	}
+	usable := func(pos int) bool { return pos >= 0 && pos < len(seats) && free[pos] }
 	fits := func(pos int) bool { return usable(pos) && h.fits(h.Level.Seats[seats[pos]], w) }
 	length := 0 // of the fitting seats that end here
 	for pos := range seats {
