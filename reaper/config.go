@@ -35,7 +35,7 @@ func (d *diff) config(ctx context.Context) {
 		return err
 	})
 	d.standing(ctx, KindRoster, d.status.RosterVersion != c.RosterVersion || d.status.RosterSize != c.RosterSize, func() error {
-		return d.loadRoster(ctx, c)
+		return d.roster(ctx, c)
 	})
 }
 

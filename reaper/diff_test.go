@@ -216,6 +216,29 @@ func TestDiffRepairsSwitchesThatStand(t *testing.T) {
 	}
 }
 
+// TestBrokenImportIsAnAlarmAndNoReload: the ledger's rows and their count differ,
+// and Redis has the rows. Nothing is loaded again; the alarm stands until the
+// import has been repeated.
+func TestBrokenImportIsAnAlarmAndNoReload(t *testing.T) {
+	r := newRig(t)
+	r.Control(func(c *ledger.Control) { c.RosterSize += 2 })
+	loads := r.Redis.Calls("PutRoster")
+	for n := range 5 {
+		d := r.diff()
+		if k := d.Drift[reaper.KindRoster]; k == nil || k.Count != 1 || k.Repaired != 0 {
+			t.Errorf("run %d: %+v", n, k)
+		}
+		if stands := slices.Contains(d.Alarmed, "roster:"+saleID); stands != (n > 0) {
+			t.Errorf("run %d: alarmed %v", n, d.Alarmed)
+		}
+	}
+	if n := r.Redis.Calls("PutRoster") - loads; n != 0 {
+		t.Errorf("the roster was loaded again %d times", n)
+	}
+	r.Control(func(c *ledger.Control) { c.RosterSize -= 2 }) // the import, repeated
+	r.restful()
+}
+
 // TestCase_J12_UndosAfterAnOutageNeverGoBelowZero repeats every undo.
 func TestCase_J12_UndosAfterAnOutageNeverGoBelowZero(t *testing.T) {
 	r := newRig(t)

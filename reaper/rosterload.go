@@ -2,6 +2,7 @@ package reaper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/holdfast/holdfast/admission"
@@ -32,6 +33,28 @@ func (t *tools) loadRoster(ctx context.Context, c ledger.Control) error {
 		return fmt.Errorf("reaper: drop roster rows of sale %s: %w", c.Sale, err)
 	}
 	return t.Redis.SetRosterVersion(ctx, c.Sale, c.Gen, c.RosterVersion)
+}
+
+// errImport: an import that broke off and was never repeated left other rows in
+// the ledger than its count says. Redis has the rows; loading them again, and
+// again, would change nothing.
+var errImport = errors.New("an import of the roster broke off: repeat it")
+
+// roster repairs the roster in Redis. A difference that is the ledger's own stays
+// a finding, which alarms until an operator has repeated the import.
+func (d *diff) roster(ctx context.Context, c ledger.Control) error {
+	if d.status.RosterVersion != c.RosterVersion {
+		return d.loadRoster(ctx, c)
+	}
+	rows := 0
+	err := d.store.Scan(ctx, c.Sale, ledger.Visitor{Roster: func(ledger.RosterRow) error { rows++; return nil }})
+	if err != nil {
+		return fmt.Errorf("reaper: count the roster of sale %s: %w", c.Sale, err)
+	}
+	if rows == d.status.RosterSize {
+		return fmt.Errorf("reaper: the ledger has %d rows and counts %d: %w", rows, c.RosterSize, errImport)
+	}
+	return d.loadRoster(ctx, c)
 }
 
 // putRoster copies the ledger's rows into Redis and returns whose they are.
