@@ -5,20 +5,38 @@ import (
 	"testing"
 
 	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/ledger/ledgertest"
 	"github.com/holdfast/holdfast/reaper"
 )
 
 // TestIncidentsStandInTheTrail: each one once, however many reapers see it.
 func TestIncidentsStandInTheTrail(t *testing.T) {
 	r := newRig(t)
-	r.promote("two", true)
-	r.sweep()
-	if _, err := r.another().Sweeper.Sweep(t.Context(), saleID); err != nil {
-		t.Fatal(err)
+	other := r.another()
+	// race lets another reaper see and note the same, between this one's look and
+	// its note.
+	race := func() {
+		t.Helper()
+		raced := false
+		r.Store.Fault = func(op string) ledgertest.Fault {
+			if op == "UpdateControl" && !raced {
+				raced = true
+				if _, err := other.Sweeper.Sweep(t.Context(), saleID); err != nil {
+					t.Error(err)
+				}
+			}
+			return ledgertest.NoFault
+		}
+		r.sweep()
+		r.Store.Fault = nil
+		if !raced {
+			t.Error("nobody raced")
+		}
 	}
+	r.promote("two", true)
+	race()
 	r.loseRedis()
-	r.sweep()
-	r.sweep()
+	race()
 	r.rebuild()
 	var got []string
 	r.must(r.Store.Audit(t.Context(), saleID, func(e ledger.AuditEntry) error {
