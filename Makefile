@@ -45,9 +45,9 @@ sim: ## Simulate whole sales under one seed: SEED=… repeats a run, RUNS=… sa
 torture: redis ## Real processes, Redis and failovers under a nemesis: DURATION=1m SEED=1; report in torture-report/
 	$(GO) run ./torture -duration $(or $(DURATION),1m) -seed $(or $(SEED),1)
 
-.PHONY: torture-test
-torture-test: redis ## The small torture and the histories, as tests; they want a quiet machine
-	$(GO) test -race -tags torture -p 1 -count=1 -timeout 15m ./torture/...
+.PHONY: soak
+soak: redis ## Every proof for as long as asked, in proportion: DURATION=30m SEED=1; output in soak-report/
+	$(GO) run ./torture/soak -duration $(or $(DURATION),30m) -seed $(or $(SEED),1)
 
 .PHONY: bench
 bench: redis ## Measure admission against other ways to sell the last seat (installs postgresql); see docs/benchmarks.md
@@ -121,4 +121,4 @@ chromium:
 
 .PHONY: clean
 clean: ## Remove what the targets built
-	rm -rf bin dist .holdfast torture-report
+	rm -rf bin dist .holdfast torture-report soak-report

@@ -69,11 +69,15 @@ func judgeSeats(r Result) []Check {
 // mostUnanswered is the share of requests that may end without an answer.
 const mostUnanswered = .01
 
+// CheckAnswered names the check that a torture leaves out: who talks to a process
+// that is killed has no answer.
+const CheckAnswered = "the crowd was answered"
+
 // answered checks that the crowd was answered, and not only kept out: a server
 // that refuses everybody because of the rate has not been tested.
 func answered(r Result) Check {
 	f := r.Figures
-	c := Check{Name: "the crowd was answered", OK: float64(f.ByOutcome["error"]) <= mostUnanswered*float64(f.Requests)}
+	c := Check{Name: CheckAnswered, OK: float64(f.ByOutcome["error"]) <= mostUnanswered*float64(f.Requests)}
 	c.Detail = fmt.Sprintf("%d of %d requests had no answer", f.ByOutcome["error"], f.Requests)
 	if n := f.ByOutcome["rate_limited"]; n > f.Requests/10 {
 		c.OK = false

@@ -16,16 +16,7 @@ func (n *nemesis) killPrimary(ctx context.Context) error {
 	if err := old.Kill(); err != nil {
 		return err
 	}
-	primary, err := n.succeeded(ctx, old)
-	if err != nil {
-		return err
-	}
-	// Only now: a primary that restarts before it is deposed would bring back
-	// what its file has, and its replica would follow it there.
-	if err := old.Restart(ctx); err != nil {
-		return err
-	}
-	return n.follow(ctx, old, primary)
+	return n.bringBack(ctx, old)
 }
 
 // killTwo lets the second failover follow the first as soon as there is anybody

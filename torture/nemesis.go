@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strconv"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -16,11 +15,11 @@ import (
 // blow is one thing that was done to the town, from its start until the town was
 // whole again.
 type blow struct {
-	Name     string        `json:"name"`
-	At       time.Duration `json:"at"`
-	Over     time.Duration `json:"over"`
-	Failover bool          `json:"failover"`
-	Crash    bool          `json:"crash"`
+	Name      string        `json:"name"`
+	At        time.Duration `json:"at"`
+	Over      time.Duration `json:"over"`
+	Failovers int           `json:"failovers"`
+	Crash     bool          `json:"crash"`
 }
 
 // nemesis breaks one thing after the other and heals each, so that every run
@@ -29,25 +28,30 @@ type nemesis struct {
 	town  *town
 	rng   *rand.Rand
 	blows []blow
+
+	lostBytes int // of the replication
 }
 
 type attack struct {
-	name            string
-	failover, crash bool
-	strike          func(*nemesis, context.Context) error
+	name      string
+	failovers int
+	crash     bool
+	strike    func(*nemesis, context.Context) error
 }
 
 var attacks = []attack{
-	{"kill -9 primary", true, false, (*nemesis).killPrimary},
-	{"kill -9 two primaries", true, false, (*nemesis).killTwo},
-	{"kill -9 process", false, true, (*nemesis).killProcess},
-	{"SCRIPT FLUSH", false, false, (*nemesis).flushScripts},
-	{"replica gone", false, false, (*nemesis).killReplica},
-	{"SIGSTOP process", false, false, (*nemesis).pauseProcess},
-	{"memory limit", false, false, (*nemesis).fillMemory},
-	{"SIGSTOP primary", true, false, (*nemesis).freezePrimary},
-	{"AWS storm", false, false, (*nemesis).stormAWS},
-	{"kill -9 all processes", false, true, (*nemesis).killAll},
+	{"kill -9 primary", 1, false, (*nemesis).killPrimary},
+	{"kill -9 two primaries", 2, false, (*nemesis).killTwo},
+	{"kill -9 process", 0, true, (*nemesis).killProcess},
+	{"SCRIPT FLUSH", 0, false, (*nemesis).flushScripts},
+	{"replication held, kill -9 primary", 1, false, (*nemesis).killBehindTheLine},
+	{"replica gone", 0, false, (*nemesis).killReplica},
+	{"hole in the replication", 0, false, (*nemesis).punchHole},
+	{"SIGSTOP process", 0, false, (*nemesis).pauseProcess},
+	{"memory limit", 0, false, (*nemesis).fillMemory},
+	{"SIGSTOP primary", 1, false, (*nemesis).freezePrimary},
+	{"AWS storm", 0, false, (*nemesis).stormAWS},
+	{"kill -9 all processes", 0, true, (*nemesis).killAll},
 }
 
 // run strikes until ctx ends; a blow that has begun is healed all the same.
@@ -71,7 +75,7 @@ func (n *nemesis) run(ctx context.Context) error {
 func (n *nemesis) hit(ctx context.Context, a attack) error {
 	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
-	b := blow{Name: a.name, At: n.town.balancer.since(), Failover: a.failover, Crash: a.crash}
+	b := blow{Name: a.name, At: n.town.balancer.since(), Failovers: a.failovers, Crash: a.crash}
 	err := a.strike(n, ctx)
 	b.Over = n.town.balancer.since()
 	n.blows = append(n.blows, b)
@@ -133,12 +137,4 @@ func (n *nemesis) tell(ctx context.Context, s *redisproc.Server, args ...any) er
 		return fmt.Errorf("%v: %w", args, err)
 	}
 	return nil
-}
-
-// follow makes old the replica of the primary and waits until it counts.
-func (n *nemesis) follow(ctx context.Context, old, primary *redisproc.Server) error {
-	if err := n.tell(ctx, old, "replicaof", "127.0.0.1", strconv.Itoa(primary.Port())); err != nil {
-		return err
-	}
-	return redisproc.AwaitReplicas(ctx, primary.Addr(), 1)
 }

@@ -24,7 +24,7 @@ func (r *report) write(p plan, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d failovers; at most %v without an admission (%s); %.0f%% of %d booking requests during failovers refused with 503 or lost\n",
 		r.Failovers, r.WorstSilence.Round(time.Millisecond), r.WorstBlow, 100*r.Unavailable, r.DuringFailover)
-	fmt.Fprintf(out, "faults of queue and table: %v; %d sends whose answer was lost\n", r.Faults, r.AmbiguousSends)
+	fmt.Fprintf(out, "faults of queue and table: %v; %d sends whose answer was lost; %d bytes of the replication lost\n", r.Faults, r.AmbiguousSends, r.LostBytes)
 	if p.report == "" {
 		return nil
 	}

@@ -23,7 +23,7 @@ type plan struct {
 }
 
 // hold is short, so that a run sees holds end, late money and refunds.
-const hold = 8 * time.Second
+const hold = 6 * time.Second
 
 // report is what a run leaves behind.
 type report struct {
@@ -36,6 +36,7 @@ type report struct {
 	Failovers      int                `json:"failovers"`
 	Faults         map[string]int     `json:"faults"`
 	AmbiguousSends int                `json:"ambiguous_sends"`
+	LostBytes      int                `json:"lost_bytes"`    // of the replication, in proxies between primary and replica
 	WorstSilence   time.Duration      `json:"worst_silence"` // without an admission, because of a blow
 	WorstBlow      string             `json:"worst_blow"`
 	Unavailable    float64            `json:"unavailable_share_during_failovers"`
@@ -109,7 +110,7 @@ func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer)
 	if err := errors.Join(err, <-struck); err != nil {
 		return report{}, err
 	}
-	r := report{Command: fmt.Sprintf("go run ./torture -duration %v -rate %.0f -seed %d", p.duration, p.rate, p.seed), Seed: p.seed, Result: result, Blows: n.blows, answers: w.town.balancer.seen()}
+	r := report{Command: fmt.Sprintf("go run ./torture -duration %v -rate %.0f -seed %d", p.duration, p.rate, p.seed), Seed: p.seed, Result: result, Blows: n.blows, LostBytes: n.lostBytes, answers: w.town.balancer.seen()}
 	r.Checks, r.Audit, err = w.judge(ctx, result)
 	r.measure()
 	r.Faults, r.AmbiguousSends = w.town.weather.counts()
@@ -118,9 +119,7 @@ func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer)
 
 func (r *report) measure() {
 	for _, b := range r.Blows {
-		if b.Failover {
-			r.Failovers++
-		}
+		r.Failovers += b.Failovers
 		if after, ok := silence(b, r.answers); ok && after > r.WorstSilence {
 			r.WorstSilence, r.WorstBlow = after, b.Name
 		}

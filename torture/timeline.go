@@ -34,7 +34,7 @@ func unavailableShare(blows []blow, answers []answer) (share float64, n int) {
 	refused := 0
 	for _, b := range blows {
 		for _, a := range answers {
-			if !b.Failover || a.at < b.At || a.at > b.Over {
+			if b.Failovers == 0 || a.at < b.At || a.at > b.Over {
 				continue
 			}
 			n++
@@ -48,7 +48,7 @@ func unavailableShare(blows []blow, answers []answer) (share float64, n int) {
 
 // The picture's measures, in pixels.
 const (
-	left, top, height, bar = 60, 150, 260, 6
+	left, top, height, bar = 60, 200, 260, 6
 )
 
 // draw renders the time line: one bar for each quarter of a second, admissions
@@ -105,7 +105,7 @@ func drawBlow(s *strings.Builder, b blow) {
 	x := left + float64(b.At)/float64(bucket)*bar
 	to := left + float64(b.Over)/float64(bucket)*bar
 	colour := "#555"
-	if b.Failover {
+	if b.Failovers > 0 {
 		colour = "#d1495b"
 	}
 	fmt.Fprintf(s, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity=".10"/><line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>`+"\n",

