@@ -307,7 +307,7 @@ func TestExtraCommands(t *testing.T) {
 	x := newTown(t)
 	called := false
 	a := &app{env: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &strings.Builder{}, stderr: &strings.Builder{}, open: x.open, now: x.Now}
-	code := a.run(t.Context(), []string{"load"}, &cobra.Command{Use: "load", RunE: func(*cobra.Command, []string) error { called = true; return nil }})
+	code := a.run(t.Context(), []string{"survey"}, &cobra.Command{Use: "survey", RunE: func(*cobra.Command, []string) error { called = true; return nil }})
 	if code != exitDone || !called {
 		t.Errorf("exit code %d, called %v", code, called)
 	}

@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
+	"github.com/holdfast/holdfast/payment"
+	"github.com/holdfast/holdfast/workers"
 )
 
 func TestPurgeAsksTwiceAndAuditStillPasses(t *testing.T) {
@@ -35,4 +40,34 @@ func TestPurgeAsksTwiceAndAuditStillPasses(t *testing.T) {
 	if out := x.done("purge", "spring", "--yes"); !strings.Contains(out, "nobody is known") {
 		t.Errorf("%s", out)
 	}
+}
+
+// TestLatePaymentAfterPurge: the gateway captures for a booking that was given
+// up before the purge. Its webhook still names the candidate; the money goes
+// back, nobody gets a seat for it, and the candidate is not known again.
+func TestLatePaymentAfterPurge(t *testing.T) {
+	x := newTown(t)
+	k := x.held("c1", "N1")
+	x.done("hold", "release", k.ID)
+	x.done("sale", "close", "spring")
+	x.done("reap", "--once")
+	if r := x.run("purge", "spring", "--yes"); r.code != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	x.Page.Edit(k.PaymentID, func(p *payment.Payment) { p.Status, p.CapturedAt = payment.StatusCompleted, x.Now() })
+	worker := &workers.Handler{Steps: x.Steps}
+	if err := worker.Handle(t.Context(), k.Notice(x.Now()), events.Meta{ReceiveCount: 1, SentAt: x.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	x.done("reap", "--once")
+	if p, err := x.Store.Payment(t.Context(), k.Key); err != nil || p.Resolution != ledger.Refund || p.Refund != ledger.RefundDone || x.Page.Refunds(k.PaymentID) != 1 {
+		t.Errorf("the money: %+v, %v, refunded %d times", p, err, x.Page.Refunds(k.PaymentID))
+	}
+	if id, err := x.Store.CandidateBooking(t.Context(), lifecycletest.Sale, "c1"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("c1 has booking %q again, %v", id, err)
+	}
+	if b := x.Booking(k.ID); b.Personal() || b.State != ledger.Released || b.Successor != "" {
+		t.Errorf("the booking is %+v", b)
+	}
+	x.done("audit", "spring")
 }
