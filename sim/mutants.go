@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -97,8 +98,15 @@ func (r redis) unacknowledged(q admission.Request, a admission.Answer, err error
 		AdmittedAt: rec.AdmittedAt, HoldUntil: rec.HoldUntil, Level: rec.Level, Record: &rec}, nil
 }
 
-// published is what happens when booking.held has been queued.
-func (m Mutant) published(ctx context.Context, p *process, e events.Event) error {
+// published is what happens when booking.held has been queued, or perhaps not.
+func (m Mutant) published(ctx context.Context, p *process, e events.Event, err error) error {
+	if err != nil {
+		if m == mutantUndoFirst && e.Type == events.BookingHeld {
+			_, _ = redis{p, p.town.redis}.Undo(ctx, admission.Undo{Sale: e.Sale, BookingID: e.BookingID, Candidate: e.Candidate,
+				Level: e.Held.Level, Mode: admission.UndoAbort}) // a mutant does not care
+		}
+		return fmt.Errorf("%w: %w", events.ErrAmbiguous, err)
+	}
 	if m == mutantSettleEarly && e.Type == events.BookingHeld {
 		_, _ = redis{p, p.town.redis}.Settle(ctx, e.Sale, e.BookingID, e.Candidate, false) // a mutant does not care
 	}
@@ -106,21 +114,10 @@ func (m Mutant) published(ctx context.Context, p *process, e events.Event) error
 }
 
 func (m Mutant) walks(s *lifecycle.Steps) booking.Walks {
-	switch m {
-	case mutantUndoFirst:
-		return undoFirst{s}
-	case mutantRedisFirst:
+	if m == mutantRedisFirst {
 		return redisFirst{s}
 	}
 	return s
-}
-
-// undoFirst withdraws in Redis alone.
-type undoFirst struct{ *lifecycle.Steps }
-
-func (u undoFirst) Withdraw(ctx context.Context, b ledger.Booking, _ ledger.Reason, _ ledger.Actor, mode admission.UndoMode) (lifecycle.WithdrawOutcome, error) {
-	_, err := u.Redis.Undo(ctx, admission.Undo{Sale: b.Sale, BookingID: b.ID, Candidate: b.Candidate, Level: b.Level, Mode: mode})
-	return lifecycle.Withdrawn, err
 }
 
 // redisFirst releases in Redis before it asks the ledger.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/holdfast/holdfast/events"
@@ -26,10 +25,7 @@ func (q queue) Publish(ctx context.Context, e events.Event) error {
 		_, err := q.in.Send(events.QueueName, fifo.SendInput{Group: e.Group(), DedupID: e.DedupID(), Body: string(body)})
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", events.ErrAmbiguous, err)
-	}
-	return q.p.town.mutant.published(ctx, q.p, e)
+	return q.p.town.mutant.published(ctx, q.p, e, err)
 }
 
 // Receive implements poller.Source. Its answer is a turn of its own: a poll may

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"errors"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -12,7 +11,8 @@ import (
 // A driver that fails is not always the only one: its candidate's retry may have
 // taken the booking over, or found it attached and sent its event (protocol.md
 // 3.5, Resume), and been told that it has the seat. So a driver ends only what is
-// still its own, and writes a tombstone only after it has tried to send.
+// still its own and has no payment; it writes no tombstone at all, because between
+// any look of its own and the tombstone a retry may have been promised the seat.
 
 // forsake ends a booking for which this driver has no payment: S2 quick, which
 // takes only what is un-attached and has this driver's number. Nothing was sent,
@@ -20,22 +20,22 @@ import (
 // over leaves it alone: stage A proves nothing to it, a failover may have lost
 // the attach of a driver whose event is out (docs/model.md, M15b). It stays
 // pending for the next retry, or the reaper.
-func (w *drive) forsake(ctx context.Context, why ledger.Reason) fate {
+func (w *drive) forsake(ctx context.Context, why ledger.Reason) (goneOn bool) {
 	if w.resumed {
-		return left
+		return false
 	}
 	u, err := w.undoQuickly(ctx, w.ans.Driver)
 	switch {
 	case err != nil:
 		w.Observe.Withdrawn(w.r.Sale, why, 0, err)
-		return left
+		return false
 	case u.Outcome == admission.Superseded || u.Outcome == admission.Armed:
 		w.Log.InfoContext(ctx, "driver stops: the booking has gone on without it", "sale", w.r.Sale, "booking_id", w.r.BookingID, "outcome", int(u.Outcome))
 		w.Observe.Withdrawn(w.r.Sale, why, lifecycle.WithdrawLive, nil)
-		return live
+		return true
 	}
 	w.Observe.Withdrawn(w.r.Sale, why, lifecycle.Withdrawn, nil)
-	return withdrawn
+	return false
 }
 
 // undoQuickly is S2 quick as the driver of this number. It bars the id, whatever
@@ -55,17 +55,4 @@ func (w *drive) undoQuickly(ctx context.Context, driver int) (admission.UndoAnsw
 		w.Gates.Undone(w.r.Sale)
 	}
 	return u, nil
-}
-
-// attachedByOther says whether another driver has attached the payment, or
-// nobody can say who: then it is not this driver's to end. What Redis does not
-// have any more is nobody's.
-func (w *drive) attachedByOther(ctx context.Context) bool {
-	ctx, cancel := cleanup(ctx)
-	defer cancel()
-	r, err := w.Admission.Record(ctx, w.r.Sale, w.r.BookingID)
-	if err != nil {
-		return !errors.Is(err, admission.ErrNotFound)
-	}
-	return r.Driver != w.ans.Driver
 }

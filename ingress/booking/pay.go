@@ -38,7 +38,7 @@ func (w *drive) pay(ctx context.Context) Answer {
 		why = ledger.ReasonPaymentRefused
 	}
 	w.Log.WarnContext(ctx, "no payment", "sale", w.r.Sale, "booking_id", w.r.BookingID, "gateway", w.Gateway.Name(), "reason", why, "err", err)
-	if w.forsake(ctx, why) == live {
+	if w.forsake(ctx, why) {
 		return w.unavailable() // its successor has an answer
 	}
 	return w.later(PaymentUnavailable)

@@ -55,7 +55,6 @@ type Gates interface {
 
 // Walks are the steps of a booking's end; *lifecycle.Steps has them.
 type Walks interface {
-	Withdraw(ctx context.Context, b ledger.Booking, why ledger.Reason, actor ledger.Actor, mode admission.UndoMode) (lifecycle.WithdrawOutcome, error)
 	Release(ctx context.Context, bookingID string, why ledger.Reason, actor ledger.Actor) (lifecycle.ReleaseOutcome, error)
 	ReleaseUnheld(ctx context.Context, b ledger.Booking, why ledger.Reason, actor ledger.Actor) (lifecycle.ReleaseOutcome, error)
 }

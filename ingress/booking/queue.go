@@ -17,22 +17,14 @@ import (
 // before the booking is given up (protocol.md 3.5 step 5).
 const publishFor = 5 * time.Second
 
-// queue is steps 5 and 6.
+// queue is steps 5 and 6. An event that can't be sent, or whose answer is lost,
+// leaves the booking as it is, pending: a retry may have found it attached, have
+// sent its event, and have told the candidate of the seat (docs/decisions/0004).
+// The next retry sends the event again; if none comes the seat is the reaper's.
 func (w *drive) queue(ctx context.Context, url string) Answer {
-	err := w.publish(ctx, w.booking)
-	if err != nil {
-		w.Log.WarnContext(ctx, "booking.held not queued", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-		if w.attachedByOther(ctx) {
-			return w.unavailable() // whose event may be out, and answered for
-		}
-		switch w.withdraw(ctx, ledger.ReasonNotQueued) {
-		case withdrawn:
-			w.cancelPayment(ctx, w.booking.Payment.ID)
-			return w.unavailable()
-		case left:
-			return w.unavailable()
-		case live: // it was queued after all, and the worker has it
-		}
+	if err := w.publish(ctx, w.booking); err != nil {
+		w.Log.WarnContext(ctx, "booking.held not queued: left to a retry, or to the reaper", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
+		return w.unavailable()
 	}
 	return Answer{Verdict: Created, BookingID: w.booking.ID, State: Held, Level: w.booking.Level,
 		Seats: w.ans.Tokens, PaymentURL: url, HoldUntil: w.booking.HoldUntil}
@@ -50,32 +42,6 @@ func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
 		d.Observe.Published(d.Now().Sub(start), err)
 		return err
 	}, func(err error) bool { return errors.Is(err, events.ErrInvalid) })
-}
-
-// fate is what giving up came to, as far as the driver cares.
-type fate int
-
-const (
-	withdrawn fate = iota + 1
-	live           // the booking has gone on
-	left           // pending, as it is: a retry goes on with it, or the reaper decides
-)
-
-// withdraw is T4, then S2 abort, then T5 (protocol.md 3.5, R3).
-func (w *drive) withdraw(ctx context.Context, why ledger.Reason) fate {
-	ctx, cancel := cleanup(ctx)
-	defer cancel()
-	out, err := w.Walks.Withdraw(ctx, w.booking, why, actor, admission.UndoAbort)
-	w.Observe.Withdrawn(w.r.Sale, why, out, err)
-	switch {
-	case err != nil:
-		w.Log.WarnContext(ctx, "withdrawal uncertain: the reaper will decide", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-		return left
-	case out == lifecycle.WithdrawLive:
-		return live
-	}
-	w.Gates.Undone(w.r.Sale)
-	return withdrawn
 }
 
 // known is the booking as the admission's answer has it.

@@ -144,11 +144,10 @@ func (r *rivals) calm() {
 	r.Faults.Inject, r.gateway.hook, r.gateway.fail, r.queue.fail = nil, nil, nil, nil
 }
 
-// keeps: an answered booking is in the ledger once the worker has come. A repeat
-// of an attached booking is another matter: the driver that attached it may still
-// withdraw it when its own event can't be sent (docs/model.md, W1).
+// keeps: an answered booking is in the ledger once the worker has come, whether
+// it was answered as new or as a repeat.
 func (r *rivals) keeps(a booking.Answer) {
-	if a.Verdict != booking.Created {
+	if a.Verdict != booking.Created && a.Verdict != booking.Repeated {
 		return
 	}
 	if b := r.Booking(a.BookingID); b.State != ledger.Held {

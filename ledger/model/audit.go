@@ -84,12 +84,18 @@ func (m *Model) view(q audited) *invariant.Snapshot {
 	r := q.redis
 	v := &invariant.RedisView{
 		Gen: 1, Records: map[string]invariant.Record{}, Seen: map[string]string{}, Seats: map[string]string{},
-		Free: map[string]int{level: int(r.free())}, Levels: map[string]int{level: int(r.count())}, Total: int(r.count()),
+		Free: map[string]int{level: int(r.unsold())}, Levels: map[string]int{level: int(r.count())}, Total: int(r.count()),
 		Pending: map[string]invariant.Pending{}, Soft: map[string]time.Time{},
 	}
 	for b := range bid(bookings) {
 		if at := r.stage(b); at != absent {
-			v.Records[bidNames[b]] = invariant.Record{Candidate: candidateNames[m.candidate(b)], Level: level, Tokens: []string{tokens[m.seatOf(b)]}, Stage: stages[at]}
+			v.Records[bidNames[b]] = invariant.Record{Candidate: candidateNames[m.candidate(b)], Level: level, Tokens: tokensOf(m.group(b)), Stage: stages[at]}
+		}
+	}
+	for h := holdOf(0); h.isHold(); h++ {
+		if r.hold(h) != noHold {
+			v.Records[bidNames[h]] = invariant.Record{Candidate: candidateNames[m.candidate(h.promotion())], Level: level, Tokens: tokensOf(r.owned(h)), Stage: invariant.SoftHeld}
+			v.Soft[bidNames[h]] = noon
 		}
 	}
 	for c, name := range candidateNames {

@@ -15,7 +15,7 @@ const (
 )
 
 var (
-	bidNames       = [bookings]string{"b0", "b1", sale.LateBookingID("b0"), sale.LateBookingID("b1")}
+	bidNames       = [bookings + holds]string{"b0", "b1", sale.LateBookingID("b0"), sale.LateBookingID("b1"), "h0", "h1"}
 	candidateNames = [2]string{"c0", "c1"}
 	paymentNames   = [attempts]string{"p0", "p1"}
 	tokens         = [maxSeats]string{"l-1", "l-2"}

@@ -1,7 +1,5 @@
 package model
 
-import "slices"
-
 // Configs are the searches, named as in protocol.md 5.5.
 var Configs = []Config{
 	{Name: "P1", Text: "two candidates, failover", Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 4},
@@ -15,7 +13,6 @@ var Configs = []Config{
 	{Name: "P4L", Text: "P4 with two candidates", Drivers: 2, Workers: 1, Reapers: 1, DeadLetter: true, Payers: 1},
 	{Name: "P5", Text: "two workers on one message, two reapers, payment", Drivers: 1, Workers: 2, Reapers: 2, Payers: 1},
 	{Name: "P6", Text: "two workers, late payment, two candidates", Drivers: 2, Workers: 2, Reapers: 1, Payers: 1},
-	{Name: "P6r", Text: "P6 without a reaper in between", Drivers: 2, Workers: 2, Payers: 1},
 	{Name: "P7", Text: "delayed commands, resume, payment, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 1, Lag: 5, Zombies: true, Payers: 1},
 	{Name: "P7f", Text: "P7 with two failovers", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1, Failovers: 2, Lag: 3, Zombies: true, Payers: 1},
 	{Name: "P8", Text: "P9 with late payment", Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 2, Stale: true, Payers: 1},
@@ -23,17 +20,19 @@ var Configs = []Config{
 	{Name: "P10", Text: "cancelled by an operator, refund sweep, events sent again, two workers", Drivers: 1, Workers: 2, Reapers: 1, Payers: 1, Cancel: true, Refunds: true, Resend: true},
 	{Name: "P11", Text: "two workers on one late payment, failover", Drivers: 1, Workers: 2, Reapers: 1, Failovers: 1, Lag: 3, Payers: 1},
 	{Name: "P11n", Text: "P11 without a failover", Drivers: 1, Workers: 2, Reapers: 1, Payers: 1},
+	{Name: "P12", Text: "what a 200 or 201 is worth: resume, events sent again, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1,
+		Failovers: 1, Lag: 4, Resend: true, Promise: true},
+	{Name: "H1", Text: "two customers hold, change and book groups that overlap, failover", Groups: true, Holds: true, Drivers: 2, Workers: 1, Reapers: 1, Failovers: 1, Lag: 2},
+	{Name: "H1n", Text: "H1 without a failover, late releases, payment", Groups: true, Holds: true, LateRelease: true, Drivers: 2, Workers: 1, Reapers: 1, Payers: 1},
+	{Name: "H2", Text: "one customer with two tabs, late releases, failover", OneCandidate: true, Groups: true, Holds: true, LateRelease: true, Drivers: 2, Workers: 1,
+		Reapers: 1, Failovers: 1, Lag: 2},
+	{Name: "H3", Text: "one hold booked by two requests, resumed, failover", OneCandidate: true, Holds: true, OneHold: true, LateRelease: true, Drivers: 2, Resumers: 1, Workers: 1,
+		Reapers: 1, Failovers: 1, Lag: 3, Promise: true},
 }
-
-// promised is the search for what an answer of 200 or 201 is worth. The protocol
-// does not promise that no driver withdraws such a booking, so it is not among
-// Configs: see Weaknesses.
-var promised = Config{Name: "P12", Text: "what a 200 or 201 is worth: resume, events sent again, failover", Drivers: 1, Resumers: 1, Workers: 1, Reapers: 1,
-	Failovers: 1, Lag: 4, Resend: true, Promise: true}
 
 // ConfigNamed finds a configuration; it panics on a name that is none.
 func ConfigNamed(name string) Config {
-	for _, c := range append(slices.Clone(Configs), promised) {
+	for _, c := range Configs {
 		if c.Name == name {
 			return c
 		}
@@ -61,7 +60,7 @@ var Mutants = []Mutant{
 	{"M9", "nobody waits for the replica before the ledger is written", "P1", Rules{NoWait: true}},
 	{"M10", "WAIT 1 of two replicas: the other one is promoted, and INV3 is claimed", "P9", Rules{StaleClaimed: true}},
 	{"M10v", "the same without uniqueness in the ledger", "P9", Rules{NoUniqueness: true}},
-	{"M11", "a late payment is applied and refunded without asking P", "P6r", Rules{NoArbitration: true}},
+	{"M11", "a late payment is applied and refunded without asking P", "P6", Rules{NoArbitration: true}},
 	{"M12", "a late payment makes its released booking paid", "P1L", Rules{LateRevives: true}},
 	{"M13", "T5 does not wait for the replica", "P1", Rules{UndoneAtOnce: true}},
 	{"M14", "an undone booking may be admitted again: no dead mark", "P7", Rules{NoDeadMark: true}},
@@ -73,8 +72,19 @@ var Mutants = []Mutant{
 	{"M17", "WAIT runs on another connection than its script", "P1", Rules{FreshConnection: true}},
 	{"M18", "workers do not attach what they admit", "P11n", Rules{NoPin: true}},
 	{"M19", "a release owes no undo", "P1", Rules{NoOwed: true}},
-	{"M20", "the release gate does not look whether the payment goes back", "P6r", Rules{GateBlind: true}},
-	{"M21", "the first driver undoes quickly after an attach whose answer is lost", "P3r", Rules{MeekUntilSent: true, UndoUnsure: true}},
+	{"M20", "the release gate does not look whether the payment goes back", "P6", Rules{GateBlind: true}},
+	{"M21", "the first driver undoes quickly after an attach whose answer is lost", "P3r", Rules{UndoUnsure: true}},
+	{"M22", "a driver that fails writes a tombstone", "P12", Rules{BoldDriver: true}},
+	{"M23", "a driver whose event can't be sent writes a tombstone", "P12", Rules{BoldOnceSent: true}},
+
+	{"H1", "S8 does not look at the hold's deadline", "H1n", Rules{PromoteExpired: true}},
+	{"H2", "S8 makes the hold's id the booking's", "H3", Rules{PromoteKeepsID: true}},
+	{"H3", "S2 of a hold gives back what its candidate holds", "H2", Rules{ReleaseByCandidate: true}},
+	{"H4", "S6 takes the free part of a group", "H1n", Rules{HoldFreePart: true}},
+	{"H5", "S6 lets the old choice go before it looks at the new one", "H1n", Rules{DropFirst: true}},
+	{"H6", "a hold that is over still refuses", "H1n", Rules{ExpiredRefuse: true}},
+	{"H7", "nobody waits for the replica after S8", "H1", Rules{NoWait: true}},
+	{"H8", "the undo of a promotion gives its seats back to the hold, whatever became of both", "H3", Rules{DemoteBlind: true}},
 }
 
 // Spares are rules that another one makes up for: left out alone, nothing
@@ -84,13 +94,5 @@ var Spares = []Mutant{
 	{"S2", "S5 of a resumed booking is not waited for", "P3", Rules{NoAttachWait: true}},
 	{"S3", "S2 quick and S5 do not compare the driver number", "P3", Rules{NoDriverNumbers: true}},
 	{"S4", "workers neither undo an admission whose WAIT is short nor attach what they admit", "P11n", Rules{NoReadmitUndo: true, NoPin: true}},
-	{"S5", "no driver writes a tombstone: before the attach S2 quick, after it the booking is left to a repeat or to the reaper", "P12", Rules{MeekDriver: true}},
-	{"S6", "the driver as built: no tombstone before it has tried to send, S2 quick only before the attach, T4 after that only of its own attach", "P3r", Rules{MeekUntilSent: true}},
-}
-
-// Weaknesses are what the protocol as it stands does not promise, though one
-// might think so. Each must be found; S5 is the rule that would mend both.
-var Weaknesses = []Mutant{
-	{"W1", "a driver may withdraw a booking that a client was answered 200 or 201 for through another request", "P12", Rules{}},
-	{"W2", "so may the driver as built, once it has attached and its own event can't be sent", "P12", Rules{MeekUntilSent: true}},
+	{"S5", "a driver that fails writes a tombstone, and nobody was promised anything", "P3r", Rules{BoldDriver: true}},
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,14 +12,16 @@ import (
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
+	"github.com/holdfast/holdfast/ledger/invariant"
 )
 
 // TestRedisAgreesWithAdmissiontest runs the same random calls on the model's
 // Redis and on admissiontest, which the adapter's own tests hold to the real
 // server: same answers, same state after each.
 func TestRedisAgreesWithAdmissiontest(t *testing.T) {
-	for _, c := range []Config{{}, {OneCandidate: true}, {TwoSeats: true}, {TwoSeats: true, OneCandidate: true}} {
-		t.Run(fmt.Sprintf("candidate=%v,seats=%v", c.OneCandidate, c.TwoSeats), func(t *testing.T) {
+	for _, c := range []Config{{}, {OneCandidate: true}, {TwoSeats: true}, {TwoSeats: true, OneCandidate: true},
+		{Groups: true, Holds: true}, {Groups: true, Holds: true, OneCandidate: true}} {
+		t.Run(fmt.Sprintf("candidate=%v,seats=%v,holds=%v", c.OneCandidate, c.TwoSeats, c.Holds), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { newTwins(t, c).run(t) })
 		})
 	}
@@ -26,21 +29,26 @@ func TestRedisAgreesWithAdmissiontest(t *testing.T) {
 
 // twins are the two, side by side.
 type twins struct {
-	m    *Model
-	r    redis
-	real *admissiontest.Redis
+	m     *Model
+	r     redis
+	real  *admissiontest.Redis
+	clock *time.Time
 }
 
 func newTwins(t *rapid.T, c Config) *twins {
-	w := &twins{m: New(c, Rules{}), real: admissiontest.New(func() time.Time { return noon })}
+	now := noon
+	w := &twins{m: New(c, Rules{}), real: admissiontest.New(func() time.Time { return now }), clock: &now}
 	w.r = w.m.unsold()
 	l := admission.LevelPlan{Name: level, Kind: "c", Cap: 1, Next: 2}
-	if c.TwoSeats {
+	if c.TwoSeats || c.Groups {
 		l = admission.LevelPlan{Name: level, Kind: "s", Cap: 2, Tokens: tokens[:]}
 	}
 	p := admission.Plan{Sale: saleID, Gen: 1, OpensAt: noon.Add(-time.Hour), ClosesAt: noon.Add(time.Hour), Hold: time.Minute,
 		TotalCap: l.Cap, Open: true, RosterVersion: "v", Levels: []admission.LevelPlan{l}}
-	if err := w.real.Install(context.Background(), p, nil); err != nil {
+	roster := func(ctx context.Context) error {
+		return w.real.PutRoster(ctx, saleID, []admission.RosterEntry{{Candidate: candidateNames[0], EmailHash: "e"}, {Candidate: candidateNames[1], EmailHash: "e"}})
+	}
+	if err := w.real.Install(context.Background(), p, roster); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -49,7 +57,7 @@ func newTwins(t *rapid.T, c Config) *twins {
 func (w *twins) run(t *rapid.T) {
 	b := rapid.Custom(func(t *rapid.T) bid { return bid(rapid.IntRange(0, bookings-1).Draw(t, "booking")) })
 	driver := rapid.IntRange(1, maxDrivers)
-	t.Repeat(map[string]func(*rapid.T){
+	actions := map[string]func(*rapid.T){
 		"":        w.compare,
 		"S1":      func(t *rapid.T) { w.admit(t, b.Draw(t, "b")) },
 		"S2":      func(t *rapid.T) { w.undo(t, b.Draw(t, "b"), false, 0) },
@@ -59,7 +67,11 @@ func (w *twins) run(t *rapid.T) {
 		"S5":      func(t *rapid.T) { w.attach(t, b.Draw(t, "b"), driver.Draw(t, "driver")) },
 		"S10":     func(t *rapid.T) { w.resume(t, b.Draw(t, "b")) },
 		"rebirth": func(t *rapid.T) { *w = *newTwins(t, w.m.cfg) },
-	})
+	}
+	if w.m.cfg.Holds {
+		w.withHolds(actions)
+	}
+	t.Repeat(actions)
 }
 
 // want compares an answer, by name.
@@ -76,14 +88,14 @@ func want[O comparable](t *rapid.T, what string, got O, err error, said answer, 
 func (w *twins) admit(t *rapid.T, b bid) {
 	q := admission.Request{Sale: saleID, BookingID: bidNames[b], Candidate: candidateNames[w.m.candidate(b)], Level: level, Gen: 1,
 		Key: "k" + bidNames[b], InputHash: "x", RosterVersion: "v", AmountMinor: 1, Currency: "EUR", Count: 1}
-	if w.m.cfg.TwoSeats {
-		q.Count, q.Seats = 0, []string{tokens[w.m.seatOf(b)]}
+	if w.m.seats() == 2 {
+		q.Count, q.Seats = 0, tokensOf(w.m.group(b))
 	}
 	next, said := w.m.admit(w.r, b)
 	w.r = next
 	a, err := w.real.Admit(context.Background(), q)
 	refusal := admission.LevelFull
-	if w.m.cfg.TwoSeats {
+	if w.m.seats() == 2 {
 		refusal = admission.Taken
 	}
 	want(t, "S1 "+bidNames[b], a.Outcome, err, said, map[answer]admission.Outcome{ok: admission.Admitted, replayed: admission.Replayed,
@@ -119,8 +131,8 @@ func (w *twins) reseed(t *rapid.T, b bid, paid bool) {
 	}
 	next, said := w.m.reseed(w.r, b, as)
 	w.r = next
-	rec := admission.Record{BookingID: bidNames[b], Candidate: candidateNames[w.m.candidate(b)], Level: level, Tokens: []string{tokens[w.m.seatOf(b)]},
-		Scores: []int64{int64(w.m.seatOf(b)) + 1}, Key: "k" + bidNames[b], InputHash: "x", Stage: stage, Driver: 1, PaymentID: "p" + bidNames[b], Gen: 1}
+	rec := admission.Record{BookingID: bidNames[b], Candidate: candidateNames[w.m.candidate(b)], Level: level, Tokens: tokensOf(w.m.group(b)),
+		Scores: scoresOf(w.m.group(b)), Key: "k" + bidNames[b], InputHash: "x", Stage: stage, Driver: 1, PaymentID: "p" + bidNames[b], Gen: 1}
 	a, err := w.real.Reseed(context.Background(), saleID, rec)
 	want(t, "S4 "+bidNames[b], a.Outcome, err, said, map[answer]admission.ReseedOutcome{ok: admission.Reseeded, have: admission.ReseedHave,
 		dead: admission.ReseedDead, candidateTaken: admission.ReseedCandidate, seatTaken: admission.ReseedSeat, noFree: admission.ReseedNoFree,
@@ -168,11 +180,15 @@ func (w *twins) compare(t *rapid.T) {
 }
 
 func (w *twins) ours() seen {
-	s := seen{Records: map[string]string{}, Pending: map[string]string{}, Candidates: map[string]string{}, Used: int(w.r.count()), Free: int(w.r.free())}
-	for b, name := range bidNames {
-		if at := w.r.stage(bid(b)); at != absent {
-			seat := w.m.seatOf(bid(b))
-			s.Records[name] = fmt.Sprint(stages[at], w.r.driver(bid(b)), tokens[seat], w.r.seat(seat) == bid(b))
+	s := seen{Records: map[string]string{}, Pending: map[string]string{}, Candidates: map[string]string{}, Used: int(w.r.count()), Free: int(w.r.unsold())}
+	for b := range bid(bookings) {
+		if at := w.r.stage(b); at != absent {
+			s.Records[bidNames[b]] = fmt.Sprint(stages[at], w.r.driver(b), tokensOf(w.r.owned(b)))
+		}
+	}
+	for h := holdOf(0); h.isHold(); h++ {
+		if w.r.hold(h) != noHold {
+			s.Records[bidNames[h]] = fmt.Sprint(invariant.SoftHeld, 1, tokensOf(w.r.owned(h)))
 		}
 	}
 	for c, name := range candidateNames {
@@ -195,7 +211,7 @@ func (w *twins) theirs(t *rapid.T) seen {
 		}
 	}
 	fail(w.real.ScanRecords(ctx, saleID, func(r admission.Record, _ bool) error {
-		s.Records[r.BookingID] = fmt.Sprint(string(r.Stage), r.Driver, r.Tokens[0], true)
+		s.Records[r.BookingID] = fmt.Sprint(string(r.Stage), r.Driver, slices.Sorted(slices.Values(r.Tokens)))
 		return nil
 	}))
 	fail(w.real.ScanPending(ctx, saleID, func(p admission.Pending) error { s.Pending[p.Candidate] = p.BookingID; return nil }))
@@ -208,4 +224,11 @@ func (w *twins) theirs(t *rapid.T) seen {
 	fail(err)
 	s.Used, s.Free = st.Levels[0].Used, st.Levels[0].Free
 	return s
+}
+
+func scoresOf(mask uint8) (list []int64) {
+	for _, s := range seatsOf(mask) {
+		list = append(list, int64(s.Score))
+	}
+	return list
 }

@@ -4,9 +4,15 @@ package model
 func (m *Model) drive(w *world, p int, s *steps) {
 	switch w.procs[p].pc {
 	case idle:
-		if p < m.cfg.Drivers {
+		switch {
+		case p >= m.cfg.Drivers:
+		case m.cfg.Holds:
+			m.firstChoice(w, p, s)
+		default:
 			m.book(w, p, s)
 		}
+	case holding:
+		m.decide(w, p, s)
 	case admitWait:
 		m.wait(w, p, s, attach, quickUndo)
 		m.refused(w, p, s)
@@ -21,6 +27,9 @@ func (m *Model) drive(w *world, p int, s *steps) {
 func (m *Model) undoQuick(w *world, p int, s *steps) {
 	q := w.procs[p]
 	next, _ := m.undo(w.redis, q.b, true, q.driver)
+	if m.cfg.Holds && p < firstResumer {
+		next, _ = m.demote(w.redis, q.b, q.driver)
+	}
 	n := s.add(w, p, "S2 quick, and 503")
 	m.script(&n.world, next)
 	n.rest()
@@ -122,7 +131,7 @@ func (m *Model) pursue(w *world, p int, s *steps) {
 		m.wait(w, p, s, send, short)
 	case send:
 		m.publish(w, p, s)
-	case withdraw:
+	case withdraw: // a mutant's: no driver ends what somebody may have been told of
 		n := s.add(w, p, "T4")
 		if v := m.ledger(n, opTombstone, b); buried(v) {
 			if v == 0 && m.cfg.Promise && w.acked&(1<<b) != 0 {
@@ -164,16 +173,13 @@ func (m *Model) bind(w *world, p int, s *steps) {
 	}
 }
 
-// meek: before it has sent anything a driver writes no tombstone.
-func (m *Model) meek() bool { return m.rules.MeekDriver || m.rules.MeekUntilSent }
+// meek: no driver writes a tombstone. Before its attach the first one undoes
+// quickly; what it can't finish after that is left to a repeat, or to the reaper.
+func (m *Model) meek() bool { return !m.rules.BoldDriver }
 
 // publish is step 5: booking.held.
 func (m *Model) publish(w *world, p int, s *steps) {
 	b := w.procs[p].b
-	give := withdraw
-	if m.rules.UndoUnasked {
-		give = undo
-	}
 	n := s.add(w, p, "booking.held is sent: 201")
 	n.queue[heldMessage(b)] = queued
 	n.acked |= 1 << b
@@ -181,16 +187,20 @@ func (m *Model) publish(w *world, p int, s *steps) {
 		m.script(&n.world, m.settle(n.redis, b, false))
 	}
 	n.rest()
-	n = s.add(w, p, "booking.held is sent, but the answer is lost").at(give)
+	n = s.add(w, p, "booking.held is sent, but the answer is lost")
 	n.queue[heldMessage(b)] = queued
-	m.meekly(n, b)
-	m.meekly(s.add(w, p, "booking.held can't be sent").at(give), b)
+	m.unsent(n, b)
+	m.unsent(s.add(w, p, "booking.held can't be sent"), b)
 }
 
-// meekly leaves the booking to its client's repeat or to the reaper: always, or
-// if Redis says that another driver has attached it.
-func (m *Model) meekly(n *step, b bid) {
-	if m.rules.MeekDriver || m.rules.MeekUntilSent && m.attachedByOther(n, b) {
+// unsent leaves the booking to its client's repeat, or to the reaper: 503.
+func (m *Model) unsent(n *step, b bid) {
+	switch {
+	case m.rules.UndoUnasked:
+		n.at(undo)
+	case m.rules.BoldDriver, m.rules.BoldOnceSent && !m.attachedByOther(n, b):
+		n.at(withdraw)
+	default:
 		n.rest()
 	}
 }

@@ -14,6 +14,11 @@ func (m *Model) heal(from *world) []string {
 		return found
 	}
 	w := world{redis: q.redis, ledger: q.ledger, session: q.session, queue: q.queue, acked: q.acked, failovers: uint8(m.cfg.Failovers)}
+	for h := holdOf(0); h.isHold(); h++ { // time passes, and sweeps free what is over
+		if w.redis = w.redis.late(h); w.redis.hold(h) != noHold {
+			w.redis = w.redis.free(h)
+		}
+	}
 	found := m.quiet(&w)
 	if len(found) == 0 {
 		for i, at := range w.queue {

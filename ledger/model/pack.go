@@ -61,9 +61,25 @@ func (p packed) paymentLate(k uint8) bool { return p.get(paymentAt+4*uint(k)+3, 
 func (m *Model) booking(b bid) ledger.Booking {
 	return ledger.Booking{
 		ID: bidNames[b], Sale: saleID, Candidate: candidateNames[m.candidate(b)], Level: level,
-		Seats: []ledger.Seat{{Token: tokens[m.seatOf(b)], Score: int64(m.seatOf(b)) + 1}}, Payment: paymentKey(b.payment()), Price: price,
+		Seats: seatsOf(m.group(b)), Payment: paymentKey(b.payment()), Price: price,
 		Gen: 1, AdmittedAt: noon, HoldUntil: noon,
 	}
+}
+
+func seatsOf(mask uint8) (list []ledger.Seat) {
+	for i, token := range tokens {
+		if mask&(1<<i) != 0 {
+			list = append(list, ledger.Seat{Token: token, Score: int64(i) + 1})
+		}
+	}
+	return list
+}
+
+func tokensOf(mask uint8) (list []string) {
+	for _, s := range seatsOf(mask) {
+		list = append(list, s.Token)
+	}
+	return list
 }
 
 // unpack is p in the types of package ledger.

@@ -7,6 +7,9 @@ const (
 	idle pc = iota
 	over    // a driver that has answered or died
 
+	// The customer with a soft hold (protocol.md 4).
+	holding
+
 	// The driver (protocol.md 3.5).
 	admitWait
 	quickUndo

@@ -135,7 +135,7 @@ func (m *Model) reseedStep(w *world, p int, s *steps) {
 	case candidateTaken:
 		other = w.redis.seen(m.candidate(b))
 	case seatTaken:
-		other = w.redis.seat(m.seatOf(b))
+		other = m.ownerOf(w.redis, b)
 	}
 	switch {
 	case other == noBid:

@@ -9,7 +9,8 @@ const (
 	maxSeats = attempts
 )
 
-// bid is a booking: 0 and 1 are the attempts, 2 and 3 their late re-admissions.
+// bid is a booking: 0 and 1 are the attempts, 2 and 3 their late re-admissions;
+// or, in Redis alone, a soft hold: 4 and 5.
 type bid uint8
 
 const noBid bid = 7
@@ -29,11 +30,11 @@ const (
 	settled
 )
 
-// redis is the admission state of the sale (protocol.md 3.2) in 42 bits: for
+// redis is the admission state of the sale (protocol.md 3.2) in 52 bits: for
 // each booking stage and driver number, for each candidate the booking in seen
 // and in pending, for each booking the dead mark, for each seat its owner and
-// whether it is in free, and the published counter. Owners are kept plus one, so that the
-// zero value is empty.
+// whether it is in free, the published counter, and what holds.go says. Owners are
+// kept plus one, so that the zero value is empty.
 type redis uint64
 
 const (
@@ -43,22 +44,31 @@ const (
 	seatAt  = deadAt + bookings
 	freeAt  = seatAt + 3*maxSeats
 	countAt = freeAt + maxSeats
+	holdAt  = countAt + 2      // for each soft hold: none, live or over
+	endedAt = holdAt + 2*holds // its dead mark
+	wasAt   = endedAt + holds  // for each attempt the hold that it was made of, while that has time
 )
 
 // seats is how many seats the sale has.
 func (m *Model) seats() uint8 {
-	if m.cfg.TwoSeats {
+	if m.cfg.TwoSeats || m.cfg.Groups {
 		return 2
 	}
 	return 1
 }
 
-// seatOf is the seat that booking b wants.
-func (m *Model) seatOf(b bid) uint {
-	if m.cfg.TwoSeats {
-		return uint(b.attempt())
+// group are the seats that booking b wants, a bit each: the only one, one of its
+// own, or of groups that overlap the second alone and both.
+func (m *Model) group(b bid) uint8 {
+	switch {
+	case m.cfg.Groups && b.attempt() == 0:
+		return 3
+	case m.cfg.Groups:
+		return 2
+	case m.cfg.TwoSeats:
+		return 1 << b.attempt()
 	}
-	return 0
+	return 1
 }
 
 // unsold is the sale before the first booking.
@@ -94,7 +104,7 @@ func (r redis) pending(c uint8) bid { return r.owner(pendAt + 3*uint(c)) }
 func (r redis) dead(b bid) bool     { return r.get(deadAt+uint(b), 1) == 1 }
 func (r redis) seat(i uint) bid     { return r.owner(seatAt + 3*i) }
 func (r redis) isFree(i uint) bool  { return r.get(freeAt+i, 1) == 1 }
-func (r redis) free() uint8         { return r.get(freeAt, 1) + r.get(freeAt+1, 1) }
+func (r redis) unsold() uint8       { return r.get(freeAt, 1) + r.get(freeAt+1, 1) }
 func (r redis) count() uint8        { return r.get(countAt, 2) }
 
 func (r redis) withRecord(b bid, s stage, driver uint8) redis {
@@ -105,7 +115,49 @@ func (r redis) withPending(c uint8, b bid) redis { return r.own(pendAt+3*uint(c)
 
 // undead is r when all dead marks have run out.
 func (r redis) undead() redis {
-	return r &^ ((1<<bookings - 1) << deadAt)
+	return r &^ ((1<<bookings - 1) << deadAt) &^ ((1<<holds - 1) << endedAt)
+}
+
+// give makes b the owner of the seats.
+func (r redis) give(mask uint8, b bid) redis {
+	for i := range uint(maxSeats) {
+		if mask&(1<<i) != 0 {
+			r = r.set(countAt, 2, r.count()+r.get(freeAt+i, 1)).set(freeAt+i, 1, 0).own(seatAt+3*i, b)
+		}
+	}
+	return r
+}
+
+// putBack frees the seats that are b's.
+func (r redis) putBack(b bid) redis {
+	for i := range uint(maxSeats) {
+		if r.seat(i) == b {
+			r = r.own(seatAt+3*i, noBid).set(freeAt+i, 1, 1).set(countAt, 2, r.count()-1)
+		}
+	}
+	return r
+}
+
+// owned are the seats that are b's, freeOf those of the mask that are free.
+func (r redis) owned(b bid) (mask uint8) {
+	for i := range uint(maxSeats) {
+		if r.seat(i) == b {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+func (r redis) freeOf(mask uint8) uint8 { return mask & r.get(freeAt, maxSeats) }
+
+// ownerOf is somebody who has a seat that b wants, or nobody.
+func (m *Model) ownerOf(r redis, b bid) bid {
+	for i := range uint(maxSeats) {
+		if owner := r.seat(i); m.group(b)&(1<<i) != 0 && owner != noBid {
+			return owner
+		}
+	}
+	return noBid
 }
 
 // answer is what a script says; which of them it can say is at each script.
@@ -134,8 +186,13 @@ func (m *Model) admit(r redis, b bid) (redis, answer) {
 	if r.dead(b) {
 		return r, dead
 	}
+	if cur := r.seen(c); cur.isHold() && r.holdOver(cur) {
+		r = r.free(cur)
+	}
 	if cur := r.seen(c); cur != noBid {
 		switch {
+		case cur.isHold():
+			return r, duplicate
 		case r.stage(cur) == absent:
 			return r, corrupt
 		case cur == b:
@@ -143,19 +200,19 @@ func (m *Model) admit(r redis, b bid) (redis, answer) {
 		}
 		return r, duplicate
 	}
-	if r.count()+r.free() != m.seats() {
+	r = r.lapsed(m.group(b))
+	if r.count()+r.unsold() != m.seats() {
 		return r, corrupt
 	}
-	if !r.isFree(m.seatOf(b)) {
+	if r.freeOf(m.group(b)) != m.group(b) {
 		return r, full
 	}
 	return m.take(r, b, admitted).withPending(c, b), ok
 }
 
-// take gives b its seat.
+// take gives b its seats.
 func (m *Model) take(r redis, b bid, s stage) redis {
-	i := m.seatOf(b)
-	r = r.set(freeAt+i, 1, 0).set(countAt, 2, r.count()+1).own(seatAt+3*i, b)
+	r = r.give(m.group(b), b)
 	return r.withSeen(m.candidate(b), b).withRecord(b, s, 1)
 }
 
@@ -189,10 +246,10 @@ func (m *Model) undo(r redis, b bid, quick bool, driver uint8) (redis, answer) {
 	if r.pending(c) == b {
 		r = r.withPending(c, noBid)
 	}
-	if i := m.seatOf(b); r.seat(i) == b {
-		r = r.own(seatAt+3*i, noBid).set(freeAt+i, 1, 1).set(countAt, 2, r.count()-1)
+	if b.isHold() { // a mutant's
+		return r.free(b), undone
 	}
-	return r, undone
+	return r.putBack(b).set(wasAt+2*uint(b.attempt()), 2, 0), undone
 }
 
 // settle is S3.
@@ -215,11 +272,11 @@ func (m *Model) reseed(r redis, b bid, s stage) (redis, answer) {
 		return r, have
 	case r.seen(m.candidate(b)) != noBid:
 		return r, candidateTaken
-	case r.count()+r.free() != m.seats():
+	case r.count()+r.unsold() != m.seats():
 		return r, corrupt
-	case r.seat(m.seatOf(b)) != noBid:
+	case m.ownerOf(r, b) != noBid:
 		return r, seatTaken
-	case r.free() == 0:
+	case r.unsold() == 0:
 		return r, noFree
 	}
 	return m.take(r, b, s), ok

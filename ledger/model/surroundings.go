@@ -9,6 +9,9 @@ func (m *Model) surroundings(w *world, s *steps) {
 		m.customer(w, b, s)
 		m.delayed(w, b, s)
 	}
+	if m.cfg.Holds {
+		m.clock(w, s)
+	}
 	if m.cfg.Cancel {
 		for b := range bid(bookings) {
 			if w.ledger.state(b) == ledger.Paid {

@@ -38,7 +38,7 @@ type world struct {
 	session   [attempts]session // at the gateway
 	queue     [messages]place
 	acked     uint8 // attempts that a client was told of, a bit each
-	zombies   uint8 // delayed S1 (bit a) and S2 quick (bit 2+a)
+	zombies   uint8 // delayed S1 (bit a) and S2 quick (bit 2+a), and a late release of hold a (bit 4+a)
 	procs     [maxProcs]proc
 }
 
