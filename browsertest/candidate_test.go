@@ -55,7 +55,7 @@ func TestWay(t *testing.T) {
 func TestRepliesLost(t *testing.T) {
 	t.Parallel()
 	town.proxy.of("lost", func(f *faults) {
-		f.loseReplies["status"], f.loseReplies["book"], f.loseReplies["booking"] = 1, 2, 2
+		f.loseReplies["status"], f.loseReplies["book"], f.loseReplies["booking"], f.loseReplies["return"] = 1, 2, 2, 1
 	})
 	p := newTab(t)
 	p.visitSale("lost")
@@ -69,6 +69,13 @@ func TestRepliesLost(t *testing.T) {
 	})
 	p.press("Pay now")
 	p.click("button[value=pay]")
+	// The page after the payment breaks off in the middle. The payment is made, and
+	// the sale's page says so.
+	await(t, "the page after the payment", func() (came bool) {
+		town.proxy.of("lost", func(f *faults) { came = f.seen["return"] > 0 })
+		return came
+	})
+	p.visit(town.public + "/sales/lost")
 	p.says("Booked: your seat is paid")
 	inUse(t, "lost", 1)
 }
@@ -162,6 +169,10 @@ func TestDeviceClockOff(t *testing.T) {
 		p.before(fmt.Sprintf(`{ const real = Date.now.bind(Date); Date.now = () => real() + (%d); }`, off))
 		p.visit(town.public + "/sales/skew")
 		p.await("/^(29:5[0-9]|30:00)$/.test(document.querySelector('#countdown').textContent)")
+		p.visitSale("clock")
+		p.ask(person(26+off/600_000), "Early") // 25 and 27
+		p.says(held)
+		p.await("/^(9:[0-9]{2}|09:[0-9]{2}|10:00)$/.test(document.querySelector('.timer').textContent)")
 	}
 }
 
@@ -204,7 +215,7 @@ func TestEveryAnswerHasItsWords(t *testing.T) {
 	p.ask(person(size-1), "Early")
 	p.says("This code can't book this level")
 	p.ask(person(6), "Early")
-	p.says("No seat is free in Early at the moment. Unpaid seats come back by")
+	p.says("Every seat in Early is sold or held right now. Some may come back by")
 	p.press("Choose Late")
 	p.click("#book")
 	p.says(held)
@@ -233,7 +244,7 @@ func TestSoldOutAndSeatsReturn(t *testing.T) {
 	c := newTab(t)
 	c.visitSale("full")
 	c.ask(person(9), "Early")
-	c.await("/No seat is free .* come back by .* at the latest/.test(document.querySelector('#notice').innerText)")
+	c.await("/Some are held and not paid: they may come back by|Every seat in Early is sold or held right now, and none is free in another level/.test(document.querySelector('#notice').innerText)")
 	b.press("Give the seat back")
 	b.press("Yes, give it back")
 	b.says("This hold has ended")
@@ -241,6 +252,15 @@ func TestSoldOutAndSeatsReturn(t *testing.T) {
 	c.press("Choose Late")
 	c.click("#book")
 	c.says(held)
+	for _, p := range []*tab{a, c} {
+		p.press("Pay now")
+		p.click("button[value=pay]")
+		p.says("Booked: your seat is paid")
+	}
+	last := newTab(t)
+	last.visitSale("full")
+	last.says("Sold out: every seat is paid.") // not: some may come back
+	last.says("Early – BDT 3500.00 – sold out")
 }
 
 // TestHoldLost: at the deadline the page says so, and then what became of it.

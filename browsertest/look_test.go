@@ -40,6 +40,7 @@ func (p *tab) look(name string) {
 		p.do(chromedp.EmulateViewport(size[0], size[1]))
 		js[bool](p, "document.activeElement.blur(), scrollTo(0, 0), true")
 		p.violations(fmt.Sprintf("%s at %d px", name, size[0]))
+		p.await("!document.querySelector('#link') || document.querySelector('#link').textContent === 'live'") // the check took a while
 		if wide := js[int](p, "document.documentElement.scrollWidth"); int64(wide) > size[0] {
 			p.Errorf("%s: %d px wide on a screen of %d", name, wide, size[0])
 		}

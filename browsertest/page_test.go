@@ -198,4 +198,7 @@ func (p *tab) number(expression string, n int) {
 	p.await(fmt.Sprintf("(%s) === %d", expression, n))
 }
 
-const held = "Held for you, not booked yet"
+const (
+	held = "Held for you, not booked yet"
+	kept = "Kept for you, not booked yet" // named seats, while somebody decides
+)

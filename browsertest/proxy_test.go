@@ -48,13 +48,17 @@ func (p *proxy) of(sale string, do func(*faults)) {
 	do(f)
 }
 
-// kindOf names a request: book, status, booking, return, page.
+// kindOf names a request: book, hold, seats, status, booking, return, page.
 func kindOf(r *http.Request) (sale, kind string) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	sale = r.URL.Query().Get("sale")
 	switch {
 	case parts[0] == "sales" && len(parts) == 3 && parts[2] == "bookings":
 		return parts[1], "book"
+	case parts[0] == "sales" && len(parts) == 3 && parts[2] == "holds":
+		return parts[1], "hold"
+	case parts[0] == "sales" && len(parts) > 3 || len(parts) == 3 && parts[2] == "seats":
+		return parts[1], "seats"
 	case parts[0] == "sales" && len(parts) == 3:
 		return parts[1], "status"
 	case parts[0] == "sales" && len(parts) == 2:
@@ -72,7 +76,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	lose, busy := false, false
 	p.of(sale, func(f *faults) {
 		f.seen[kind]++
-		if kind == "book" {
+		if kind == "book" || kind == "hold" {
 			f.keys[r.Header.Get("Idempotency-Key")] = true
 		}
 		if busy = f.busy[kind] > 0; busy {

@@ -29,7 +29,7 @@ func TestHall(t *testing.T) {
 	other.fill("#code", string(person(20).Code))
 	other.fill("#email", string(person(20).Email))
 	other.click("#book")
-	other.says(held)
+	other.says(kept)
 	other.says("A1, A2, A3")
 	p.says("Somebody was faster: A1, A2 is taken now.")
 	p.await("document.querySelector('[data-seat=A3]').disabled && document.querySelector('#chosen').textContent.startsWith('No seat')")
@@ -40,10 +40,25 @@ func TestHall(t *testing.T) {
 	p.fill("#code", string(person(21).Code))
 	p.fill("#email", string(person(21).Email))
 	p.click("#book")
+	p.says(kept)
+	p.look("seats-kept")
+	other.press("Let them go")
+	other.await("!document.querySelector('#form').hidden && document.querySelector('#choice').hidden")
+	p.press("Choose other seats")
+	p.says("Take these instead")
+	p.await("!document.querySelector('[data-seat=A7]').disabled") // one's own are not taken
+	p.click("[data-seat=A7]")
+	p.click("[data-seat=A11]")
+	p.says("Chosen: A8, A9, A10, A11")
+	p.click("#book")
+	p.says("Changed. Kept for you: A8, A9, A10, A11.")
+	other.await("!document.querySelector('[data-seat=A7]').disabled && document.querySelector('[data-seat=A11]').disabled")
+	p.press("Book and pay")
 	p.says(held)
-	other.press("Give the seat back")
-	other.press("Yes, give it back")
-	other.says("This hold has ended")
+	p.press("Pay now")
+	p.click("button[value=pay]")
+	p.says("Booked: your seat is paid")
+	inUse(t, "hall", 4)
 }
 
 // tapSeat taps on the picture: column and row of the grid.
@@ -72,12 +87,14 @@ func TestSeatRace(t *testing.T) {
 	for _, p := range tabs {
 		js[bool](p, "document.querySelector('#book').click(), true")
 	}
-	done := fmt.Sprintf("document.body.innerText.includes(%q) || document.body.innerText.includes('Somebody was faster')", held)
+	done := fmt.Sprintf("document.body.innerText.includes(%q) || document.body.innerText.includes('Somebody was faster')", kept)
 	winners := 0
 	for _, p := range tabs {
 		p.await(done)
-		if js[bool](p, fmt.Sprintf("document.body.innerText.includes(%q)", held)) {
+		if js[bool](p, fmt.Sprintf("document.body.innerText.includes(%q)", kept)) {
 			winners++
+			p.press("Book and pay")
+			p.says(held)
 			continue
 		}
 		p.await("document.querySelector('#chosen').textContent.startsWith('No seat')")
@@ -85,6 +102,10 @@ func TestSeatRace(t *testing.T) {
 		p.keys(" ")
 		p.says("Chosen: B5")
 		p.tabTo("#book")
+		p.keys(kb.Enter)
+		p.says(kept)
+		p.await("document.activeElement.tagName === 'H2'")
+		p.tabTo("#choice button.main")
 		p.keys(kb.Enter)
 		p.says(held)
 	}
@@ -119,4 +140,81 @@ func TestLargeHallIsSmooth(t *testing.T) {
 	if frame > 100 {
 		t.Errorf("a frame takes %.1f ms", frame)
 	}
+}
+
+// TestChoiceLost: seats that are kept while somebody decides are lost at the
+// deadline, and the page says so before anything is paid; what is still free
+// stays chosen. Another tab hears of it, too.
+func TestChoiceLost(t *testing.T) {
+	t.Parallel()
+	p := newTab(t)
+	p.visitSale("brief")
+	p.chooseSeats(24, "A1", "A2")
+	p.says(kept)
+	second := p.twin()
+	second.visitSale("brief")
+	second.says(kept)
+	for _, tab := range []*tab{p, second} {
+		tab.says("The time to decide is over: others can take A1, A2 now. Nothing was paid.")
+		if js[bool](tab, "document.body.innerText.includes('Book and pay')") {
+			t.Error("the page still offers to book them")
+		}
+	}
+	if js[bool](p, "!!localStorage['holdfast:brief:choice']") {
+		t.Error("code and e-mail stay in the browser")
+	}
+	p.await("!document.querySelector('[data-seat=A1]').disabled")
+	p.says("Chosen: A1, A2")
+	p.click("#book")
+	p.says(kept)
+	p.press("Book and pay")
+	p.says(held)
+	second.says(held)
+}
+
+// TestChoiceComesBack: a reload and a lost answer lead to the same seats, once;
+// more time is asked for and given.
+func TestChoiceComesBack(t *testing.T) {
+	t.Parallel()
+	town.proxy.of("choice", func(f *faults) { f.loseReplies["hold"] = 2 })
+	p := newTab(t)
+	p.visitSale("choice")
+	p.chooseSeats(25, "B1", "B2")
+	p.says("Nothing of yours is lost")
+	p.do(chromedp.Reload())
+	p.says(kept)
+	town.proxy.of("choice", func(f *faults) {
+		if len(f.keys) != 1 {
+			t.Errorf("%d keys for one attempt", len(f.keys))
+		}
+	})
+	before := js[string](p, "JSON.parse(localStorage['holdfast:choice:choice']).hold_until")
+	p.press("More time")
+	p.says("They are kept until")
+	if after := js[string](p, "JSON.parse(localStorage['holdfast:choice:choice']).hold_until"); after <= before {
+		t.Errorf("kept until %s, before until %s", after, before)
+	}
+	p.do(chromedp.Reload())
+	p.says(kept)
+	town.proxy.of("choice", func(f *faults) { f.loseReplies["book"] = 1 })
+	p.press("Book and pay")
+	p.says(held)
+	if js[bool](p, "!!localStorage['holdfast:choice:choice']") {
+		t.Error("code and e-mail stay in the browser")
+	}
+	inUse(t, "choice", 2)
+}
+
+// chooseSeats fills the form for a candidate, takes seats of the first row that
+// has them, and asks to keep them.
+func (p *tab) chooseSeats(who int, seats ...string) {
+	p.Helper()
+	p.await("document.querySelectorAll('#seatlist input').length === 12")
+	p.fill("#code", string(person(who).Code))
+	p.fill("#email", string(person(who).Email))
+	js[bool](p, fmt.Sprintf("document.querySelector('#row').value = %q, document.querySelector('#row').dispatchEvent(new Event('change'))", seats[0][:1]))
+	for _, s := range seats {
+		p.click("[data-seat=" + s + "]")
+	}
+	p.click("#book")
 }

@@ -21,7 +21,9 @@ import (
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/localstack/cloud"
+	"github.com/holdfast/holdfast/localstack/redisproc"
 	"github.com/holdfast/holdfast/operator"
+	"github.com/holdfast/holdfast/report"
 	"github.com/holdfast/holdfast/sale"
 	"github.com/holdfast/holdfast/sale/roster/rostergen"
 	"github.com/holdfast/holdfast/sale/salefile"
@@ -35,6 +37,8 @@ var town struct {
 	operator string
 	people   *rostergen.Roster
 	proxy    *proxy
+	redis    *redisproc.Pair
+	auditor  string // the public key of the reports
 }
 
 const (
@@ -52,8 +56,9 @@ var sales = map[string]struct {
 	"skew": {10 * time.Minute, 5, 5}, "storm": {10 * time.Minute, 5, 5}, "words": {10 * time.Minute, 1, 5}, "full": {10 * time.Minute, 1, 1},
 	"short": {6 * time.Second, 5, 5}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
 	"look": {10 * time.Minute, 5, 5}, "german": {10 * time.Minute, 5, 5}, "wait": {10 * time.Minute, 5, 5}, "tiny": {10 * time.Minute, 1, 1},
-	"desk": {10 * time.Minute, 40, 10},
-	"hall": {10 * time.Minute, 0, 0}, "race": {10 * time.Minute, 0, 0}, // named seats
+	"desk": {10 * time.Minute, 30, 10}, "slow": {10 * time.Minute, 5, 5}, "clock": {10 * time.Minute, 5, 5},
+	"hall": {10 * time.Minute, 0, 0}, "race": {10 * time.Minute, 0, 0}, "choice": {10 * time.Minute, 0, 0}, "fingers": {10 * time.Minute, 0, 0}, // named seats
+	"brief": {8 * time.Second, 0, 0}, // they are kept for as long as a hold at most
 }
 
 // together is how many tests run at once: they wait much more than they work.
@@ -90,9 +95,15 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, local.Close(context.WithoutCancel(ctx))) }()
+	town.redis = local.Redis
+	seed, public, err := report.NewKey()
+	if err != nil {
+		return 1, err
+	}
+	town.auditor = public
 	env := local.Env()
 	maps.Copy(env, map[string]string{
-		"HOLDFAST_SECRET": strings.Repeat("s", 64), "HOLDFAST_OPERATOR_TOKEN": token, "HOLDFAST_LISTEN": listen, "HOLDFAST_PUBLIC_URL": town.public,
+		"HOLDFAST_SECRET": strings.Repeat("s", 64), "HOLDFAST_OPERATOR_TOKEN": token, "HOLDFAST_REPORT_KEY": seed, "HOLDFAST_LISTEN": listen, "HOLDFAST_PUBLIC_URL": town.public,
 		"HOLDFAST_SWEEP_EVERY": "1s", "HOLDFAST_DIFF_EVERY": "10s", "HOLDFAST_RATE_PER_CLIENT": "0", "HOLDFAST_RATE_PER_CODE": "0",
 	})
 	for name, value := range env {

@@ -33,6 +33,7 @@ type salePage struct {
 	OpensMS       int64
 	ClosesMS      int64
 	HoldMS        int64
+	SoftMS        int64 // the longest life of a soft hold
 	Levels        []level
 	MaxSeats      int
 	Seated        bool // some level has named seats
@@ -53,7 +54,7 @@ func ShowSale(w http.ResponseWriter, s sale.Sale) error {
 	}
 	p := salePage{Sale: s.ID, Title: s.Title, Opens: people(s.OpensAt), Closes: people(s.ClosesAt),
 		OpensMS: s.OpensAt.UnixMilli(), ClosesMS: s.ClosesAt.UnixMilli(),
-		Zone: loc.String(), HoldMS: s.Hold.Milliseconds(), MaxSeats: s.MaxSeats}
+		Zone: loc.String(), HoldMS: s.Hold.Milliseconds(), SoftMS: s.SoftHoldMax.Milliseconds(), MaxSeats: s.MaxSeats}
 	for _, l := range s.Levels {
 		seated := l.Kind == sale.KindSeated
 		p.Seated = p.Seated || seated

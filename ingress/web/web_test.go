@@ -19,13 +19,16 @@ import (
 )
 
 // budget is what one visit may cost on a slow phone: page, style and scripts,
-// packed. The seat map has a budget of its own.
+// packed, also with the seat map's scripts.
 const budget = 60 << 10
 
 func TestAVisitIsSmall(t *testing.T) {
 	s := sale.Sale{ID: "spring", Title: "Spring", Zone: "Asia/Dhaka", MaxSeats: 2, Hold: 10 * time.Minute,
 		Levels: []sale.Level{{Name: "N1", Cap: 10}}, Price: sale.Money{AmountMinor: 150000, Currency: "BDT"}}
+	hall := s
+	hall.Levels = []sale.Level{{Name: "Hall", Kind: sale.KindSeated}}
 	for name, show := range map[string]func(http.ResponseWriter) error{
+		"hall":   func(w http.ResponseWriter) error { return ShowSale(w, hall) },
 		"sale":   func(w http.ResponseWriter) error { return ShowSale(w, s) },
 		"return": func(w http.ResponseWriter) error { return ShowReturn(w, Return{Sale: "spring"}) },
 	} {
@@ -34,7 +37,7 @@ func TestAVisitIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		size, parts := packed(t, w.Body.Bytes()), regexp.MustCompile(`/assets/([a-z.]+)\?v=([0-9a-f]+)`).FindAllStringSubmatch(w.Body.String(), -1)
-		if len(parts) < 5 {
+		if len(parts) < 5 || name == "hall" && len(parts) < 11 {
 			t.Fatalf("%s asks for %d files", name, len(parts))
 		}
 		for _, p := range parts {
@@ -106,7 +109,7 @@ func TestLanguagesSayTheSame(t *testing.T) {
 		}
 	}
 	used := 0
-	for _, name := range []string{"booking.js", "view.js", "return.js", "attempt.js", "common.js", "sale.html", "return.html"} {
+	for _, name := range []string{"booking.js", "view.js", "return.js", "attempt.js", "common.js", "seats.js", "choice.js", "sale.html", "return.html"} {
 		body, err := files.ReadFile("files/" + name)
 		if err != nil {
 			t.Fatal(err)

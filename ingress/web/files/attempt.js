@@ -14,10 +14,11 @@ holdfast.attempts = (sale, hooks) => {
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   let running = false, stopped = false, wake = () => {};
 
-  // start makes an attempt, or goes on with the one that has the same wish.
-  const start = (wish) => {
+  // start makes an attempt, or goes on with the one that has the same wish. To is
+  // "bookings", or "holds" for seats that are to be kept while somebody decides.
+  const start = (wish, to = "bookings") => {
     const { attempt, booking } = load();
-    if (!attempt || !same(attempt.wish, wish)) save({ booking, attempt: { key: newKey(), wish } });
+    if (!attempt || attempt.to !== to || !same(attempt.wish, wish)) save({ booking, attempt: { key: newKey(), wish, to } });
     return run();
   };
 
@@ -30,9 +31,9 @@ holdfast.attempts = (sale, hooks) => {
       for (let n = 0; !stopped; n++) {
         const { attempt } = load();
         if (!attempt) return; // another tab has the answer, and told us
-        const r = await holdfast.fetch("/sales/" + sale + "/bookings", { method: "POST", body: JSON.stringify(attempt.wish),
+        const r = await holdfast.fetch("/sales/" + sale + "/" + attempt.to, { method: "POST", body: JSON.stringify(attempt.wish),
           headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key } });
-        if (!again(r)) return end(r);
+        if (!again(r)) return end(r, attempt.wish);
         await pause(n, r);
       }
       hooks.stopped();
@@ -44,7 +45,7 @@ holdfast.attempts = (sale, hooks) => {
     if (!r || r.status === 429 || r.doc.code === "in_progress") return true;
     if (r.doc.code === "idempotency_mismatch") { // the key is spent: a new one for the same wish
       const { attempt, booking } = load();
-      save({ booking, attempt: { key: newKey(), wish: attempt.wish } });
+      save({ booking, attempt: { ...attempt, key: newKey() } });
       return true;
     }
     if (r.doc.code === "closed") {
@@ -71,8 +72,12 @@ holdfast.attempts = (sale, hooks) => {
     }
   };
 
-  const end = (r) => {
-    const own = r.ok || (r.doc.code === "duplicate" && r.doc.booking_id) ? r.doc : null;
+  const end = (r, wish) => { // the wish as it was sent: another tab may have its answer already
+    if (r.ok && r.doc.hold_id) {
+      save({ booking: load().booking });
+      return hooks.kept(r.doc, wish);
+    }
+    const own = (r.ok || r.doc.code === "duplicate") && r.doc.booking_id ? r.doc : null;
     save({ booking: own ? own.booking_id : load().booking });
     if (own) hooks.booking(own); else hooks.refused(r.doc);
   };
@@ -91,6 +96,7 @@ holdfast.attempts = (sale, hooks) => {
     // resume goes on where a closed page left off; it returns the booking that is known.
     resume() { const { attempt, booking } = load(); if (attempt) run(); return booking; },
     wish() { return load().attempt?.wish; },
+    get running() { return running; },
     keep(id) { save({ ...load(), booking: id }); },
     forget() { save({}); },
   };

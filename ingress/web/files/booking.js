@@ -7,7 +7,7 @@
   const at = (id) => document.getElementById(id);
   const form = at("form"), book = at("book"), notice = at("notice"), level = at("level");
   const times = { opens: Number(document.body.dataset.opens), closes: Number(document.body.dataset.closes) };
-  let status = null, fails = 0, timer = 0, busy = false, full = false;
+  let status = null, fails = 0, timer = 0, busy = false, full = "", changing = false;
   holdfast.translate();
 
   // say speaks to people and to screen readers; quietly is for a screen only.
@@ -74,13 +74,15 @@
     for (const l of doc.levels) {
       const option = [...level.options].find((o) => o.value === l.level);
       if (!option) continue;
-      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state !== "available" ? " – " + t("full") : "");
+      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state === "available" ? "" : " – " + t("state_" + l.state));
     }
     const none = doc.levels.length > 0 && doc.levels.every((l) => l.state !== "available");
     if (full && !none) say(t("seats_back", { levels: free().join(", ") }), ...choices());
-    if (none && !busy && !view.id && phase() === "open" && !full) sayFull("sold_out");
-    full = none;
+    if (none && !busy && !view.id && !choice?.id && phase() === "open" && full !== fullness()) sayFull("sold_out");
+    full = none ? fullness() : "";
   };
+  // fullness: sold_out is final but for refunds; held says that seats may return.
+  const fullness = () => (status && status.levels.length && status.levels.every((l) => l.state === "sold_out") ? "sold_out" : "held");
 
   const free = () => (status ? status.levels.filter((l) => l.state === "available" && [...level.options].some((o) => o.value === l.level)).map((l) => l.level) : []);
   const choices = () => free().map((name) => holdfast.button(t("choose", { level: name }), () => { level.value = name; showLevel(); say(""); book.focus(); }));
@@ -89,9 +91,10 @@
   // so within one hold.
   const sayFull = (code) => {
     const by = holdfast.clockTime(holdfast.clock.now() + Number(hold), zone);
-    if (code === "level_full" && free().length) return say(t("level_full", { level: level.value, by }), ...choices());
-    full = true;
-    say(t(code === "level_full" ? "level_full_only" : "sold_out", { by, level: level.value }));
+    const state = status?.levels.find((l) => l.level === level.value)?.state;
+    if (code === "level_full" && free().length) return say(t(state === "sold_out" ? "level_sold_out" : "level_full", { level: level.value, by }), ...choices());
+    full = fullness();
+    say(t(full === "sold_out" ? "sold_out" : code === "level_full" ? "level_full_only" : "all_held", { by, level: level.value }));
   };
 
   const wrong = { invalid_code: "code", email_mismatch: "email", level_not_allowed: "level", seats: "seats" };
@@ -116,12 +119,15 @@
     const seated = level.selectedOptions[0]?.dataset.seated === "true";
     if (at("counted")) at("counted").hidden = seated;
     seats.show(seated ? level.value : "");
+    label();
   };
+  const label = () => { book.textContent = t(changing ? "change_seats" : seats?.active ? "hold_seats" : "book"); };
   level.addEventListener("change", showLevel);
 
   const refused = (p) => {
     say("");
-    if (p.code === "seat_taken" && seats) return seats.lost(p.taken || [p.seat], p.nearby);
+    if (p.code === "seat_taken" && seats) return p.taken || p.seat ? seats.lost(p.taken || [p.seat], p.nearby) : say(t("none_together", { n: p.numbers?.wanted || 1 }));
+    if (p.code === "hold_gone" && choice) return choice.lost();
     if (wrong[p.code]) return blame(wrong[p.code], t(p.code));
     if (p.code === "level_full" || p.code === "sold_out") { sayFull(p.code); return poll(); }
     if (p.code === "closed") { say(t(p.opens_at && Date.parse(p.opens_at) > holdfast.clock.now() ? "closed_yet" : "closed")); return poll(); }
@@ -133,12 +139,34 @@
   const view = holdfast.view(at("result"), sale, zone, {
     say,
     changed(b) {
+      if (choice?.id) { choice.end(); seats.keep([]); }
+      if (changing) change(false);
       form.hidden = b.state === "held" || b.state === "paid" || b.state === "refund_due";
       if (b.state === "held" || b.state === "paid") say("");
       if (b.state === "released" || b.state === "refunded") attempts.forget(); else attempts.keep(b.booking_id);
     },
     missing() { attempts.forget(); view.forget(); form.hidden = false; },
   });
+
+  // change shows the map for other seats than those that are kept.
+  const change = (on) => {
+    changing = on;
+    form.hidden = on ? false : !!choice?.id;
+    at("who").hidden = on;
+    if (at("back")) at("back").hidden = !on;
+    if (seats) label();
+  };
+  const choice = seats && holdfast.choice(at("choice"), sale, zone, {
+    say,
+    busy: () => busy,
+    book(wish) { attempts.start(wish); },
+    kept(hold) { seats.keep(hold.seats); if (level.value !== hold.level) { level.value = hold.level; showLevel(); } change(false); say(""); },
+    change() { choice.hide(); change(true); seats.redraw(); at("section").focus(); },
+    taken(p, more) { seats.lost(p.taken || [], p.nearby, more); },
+    gone(_, text) { seats.keep([]); change(false); seats.redraw(); say(text); at("section").focus(); },
+    left() { seats.keep([]); change(false); seats.redraw(); },
+  });
+  at("back")?.addEventListener("click", () => { change(false); say(""); choice.back(); });
 
   const attempts = holdfast.attempts(sale, {
     running(on) { busy = on; seats?.freeze(on); form.classList.toggle("busy", on); if (on) say(t("sending")); tick(); },
@@ -153,7 +181,8 @@
       notice.querySelector(".wait").textContent = t("next_try", { n: n + 1, seconds });
     },
     stopped() { say(t("stopped")); },
-    booking(b) { say(""); view.show(b); },
+    kept(doc, who) { say(""); choice.start(doc, who); },
+    booking(b) { say(""); if (b.state === "choosing") return say(t("duplicate_choice")); if (b.payment_url || b.state !== "held") view.show(b); else view.watch(b.booking_id); },
     refused,
     elsewhere(id) { if (view.id !== id) { say(""); view.watch(id); } },
   });
@@ -164,11 +193,11 @@
     clear();
     const wish = Object.fromEntries(new FormData(form));
     if (wish.seats) wish.seats = Number(wish.seats);
-    if (seats && seats.active) {
-      wish.seats = seats.chosen;
-      if (!wish.seats.length) return say(t("chosen_none"));
-    }
-    attempts.start(wish);
+    if (!seats || !seats.active) return attempts.start(wish);
+    const names = seats.chosen;
+    if (!names.length) return say(t("chosen_none"));
+    if (changing) return choice.change(names);
+    attempts.start(choice.wish({ code: wish.code, email: wish.email, website: wish.website }, level.value, names, Number(document.body.dataset.soft)), "holds");
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
   addEventListener("pageshow", (e) => { if (e.persisted) poll(); });
@@ -179,6 +208,7 @@
   setInterval(tick, 250);
   poll();
   const known = attempts.resume();
+  choice?.resume();
   for (const [name, value] of Object.entries(attempts.wish() || {})) if (form.elements[name] && name !== "website" && !Array.isArray(value)) form.elements[name].value = value;
   if (known) view.watch(known);
 })();

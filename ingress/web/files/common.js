@@ -53,6 +53,12 @@ const holdfast = {
     return new Intl.DateTimeFormat(this.lang, { ...form, timeZone: zone || undefined }).format(ms);
   },
 
+  // money is an amount in minor units, as the language writes it.
+  money({ amount_minor, currency }) {
+    const form = new Intl.NumberFormat(this.lang, { style: "currency", currency });
+    return form.format(amount_minor / 10 ** form.resolvedOptions().maximumFractionDigits);
+  },
+
   // between is a random number of milliseconds: a crowd of open pages must not
   // ask in the same instant.
   between: (low, high) => (low + Math.random() * (high - low)) * 1000,
@@ -68,7 +74,7 @@ const holdfast = {
       const received = performance.now();
       const text = await r.text(); // fails if the connection breaks in the middle
       let doc = {};
-      try { doc = JSON.parse(text); } catch { if (r.ok) return null; /* else a proxy's page */ }
+      try { if (r.status !== 204) doc = JSON.parse(text); } catch { if (r.ok) return null; /* else a proxy's page */ }
       if (doc.now) this.clock.learn(doc.now, sent, received, Number(r.headers.get("Age")) || 0);
       return { ok: r.ok, status: r.status, doc, after: Number(r.headers.get("Retry-After")) || 0 };
     } catch { return null; } finally { clearTimeout(timer); }

@@ -18,6 +18,7 @@ holdfast.seatmap = (canvas, hall, chosen, tap) => {
       height = Math.max(height, s.y + 1);
     }
     zoom = Math.min(2, canvas.clientWidth / (width * cell));
+    canvas.style.height = Math.max(96, Math.min(320, height * cell * zoom + 12)) + "px"; // a small hall leaves no empty floor
     left = top = 0;
     draw();
   };

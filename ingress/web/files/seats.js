@@ -4,11 +4,11 @@
 holdfast.seats = (sale, most, say) => {
   const t = holdfast.t.bind(holdfast), { el } = holdfast, at = (id) => document.getElementById(id);
   const box = at("seatbox"), chosen = new Set();
-  let level = "", frozen = false;
+  let level = "", frozen = false, own = new Set(); // own: kept for this candidate, so not taken by others
 
   // taken: somebody was faster under one's finger.
   const hall = holdfast.hall(sale, (hit) => {
-    const lost = frozen ? [] : hit.filter((s) => s.state !== "free" && chosen.delete(s.name)).map((s) => s.name);
+    const lost = frozen ? [] : hit.filter((s) => s.state !== "free" && !own.has(s.name) && chosen.delete(s.name)).map((s) => s.name);
     if (lost.length) { say(t("seat_lost", { seats: lost.join(", ") })); summary(); }
     map.draw();
     if (hit.some((s) => s.section === at("section").value && s.row === at("row").value)) list();
@@ -16,7 +16,7 @@ holdfast.seats = (sale, most, say) => {
   const choose = (name) => {
     const seat = hall.seat(name);
     if (chosen.has(name)) chosen.delete(name);
-    else if (seat.state !== "free") return say(t("seat_taken_one", { seats: name }));
+    else if (seat.state !== "free" && !own.has(name)) return say(t("seat_taken_one", { seats: name }));
     else if (chosen.size === most) return say(t("seats_most", { n: most }));
     else chosen.add(name);
     summary();
@@ -25,11 +25,7 @@ holdfast.seats = (sale, most, say) => {
   };
   const map = holdfast.seatmap(at("hall"), hall, chosen, choose);
 
-  const amount = (list) => {
-    const total = list.reduce((sum, s) => sum + s.price.amount_minor, 0), currency = list[0].price.currency;
-    const form = new Intl.NumberFormat(holdfast.lang, { style: "currency", currency });
-    return form.format(total / 10 ** form.resolvedOptions().maximumFractionDigits);
-  };
+  const amount = (list) => holdfast.money({ amount_minor: list.reduce((sum, s) => sum + s.price.amount_minor, 0), currency: list[0].price.currency });
   const summary = () => {
     const list = [...chosen].map((name) => hall.seat(name));
     at("chosen").textContent = list.length ? t("chosen", { seats: list.map((s) => s.name).join(", "), price: amount(list) }) : t("chosen_none");
@@ -47,7 +43,7 @@ holdfast.seats = (sale, most, say) => {
     const focus = document.activeElement?.dataset?.seat;
     at("seatlist").replaceChildren(...rows.rows.find((r) => r.row === at("row").value).runs.flat().map((name) => {
       const seat = hall.seat(name), label = el("label", undefined, "seat"), check = el("input");
-      Object.assign(check, { type: "checkbox", checked: chosen.has(name), disabled: seat.state !== "free" && !chosen.has(name) });
+      Object.assign(check, { type: "checkbox", checked: chosen.has(name), disabled: seat.state !== "free" && !own.has(name) && !chosen.has(name) });
       check.dataset.seat = name;
       check.addEventListener("change", () => choose(name));
       label.append(check, el("span", name + (seat.accessible ? " ♿" : "") + (check.disabled ? " – " + t("taken") : "")));
@@ -77,6 +73,7 @@ holdfast.seats = (sale, most, say) => {
     async show(name) {
       level = name;
       chosen.clear();
+      for (const seat of own) chosen.add(seat);
       box.hidden = !name;
       if (!name) return hall.stop();
       if (!(await hall.load(name))) { setTimeout(() => { if (level === name) this.show(name); }, holdfast.between(1, 3)); return; }
@@ -85,16 +82,19 @@ holdfast.seats = (sale, most, say) => {
       summary();
       map.fit();
     },
+    // keep says which seats are kept for this candidate; they are the choice.
+    keep(list) { own = new Set(list); if (list.length) { chosen.clear(); list.forEach((s) => chosen.add(s)); } },
+    redraw() { if (level && hall.sections) { summary(); list(); map.fit(); } },
     // freeze: while these seats are asked for, they become one's own.
     freeze(on) { frozen = on; },
     // lost says kindly what is gone and what is near it.
-    lost(taken, nearby) {
-      for (const name of taken) chosen.delete(name);
+    lost(taken, nearby, more = "") {
+      for (const name of taken) if (!own.has(name)) chosen.delete(name);
       summary();
       list();
       map.draw();
       const near = (nearby || []).filter((n) => hall.seat(n)).slice(0, 6);
-      say(t("seat_lost", { seats: taken.join(", ") }) + (near.length ? " " + t("nearby") : ""), ...near.map((n) => holdfast.button(n, () => choose(n))));
+      say(t("seat_lost", { seats: taken.join(", ") }) + (more && " " + more) + (near.length ? " " + t("nearby") : ""), ...near.map((n) => holdfast.button(n, () => choose(n))));
     },
     get chosen() { return [...chosen]; },
     get active() { return level !== ""; },
