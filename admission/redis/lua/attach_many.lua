@@ -16,7 +16,8 @@ local raws = R('HMGET', KEYS[1], unpack(bids))
 local written, changed = {}, {}                -- by this batch: its second attach of a booking sees the first
 for j, bid in ipairs(bids) do
   local q, raw = 6 * j - 5, changed[bid] or raws[j]
-  local g, d, v, h, p, rest = string.match(raw or '', '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|(.+)$')
+  -- only where the rest begins: a capture of it would be matched character by character
+  local g, d, v, h, p, rest = string.match(raw or '', '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)()|.')
   if not raw then
     out[j] = {'GONE'}
   elseif not g then
@@ -27,7 +28,7 @@ for j, bid in ipairs(bids) do
     out[j] = {'SUPERSEDED'}
   else
     h = math.max(tonumber(h), tonumber(ARGV[q + 4]))
-    changed[bid] = 'E|' .. d .. '|' .. v .. '|' .. h .. '|' .. ARGV[q + 2] .. '|' .. rest
+    changed[bid] = 'E|' .. d .. '|' .. v .. '|' .. h .. '|' .. ARGV[q + 2] .. string.sub(raw, rest)
     written[#written + 1] = bid
     written[#written + 1] = changed[bid]
     fresh[#fresh + 1] = j
