@@ -57,6 +57,12 @@ bench: redis ## Measure admission against other ways to sell the last seat (inst
 bench-seats: redis ## Measure named seats beside a plain seat lock and PostgreSQL (postgresql must be installed, or POSTGRES=false)
 	$(GO) run ./bench/seats -postgres=$(or $(POSTGRES),true)
 
+.PHONY: growth load-soak
+growth: redis ## How cost grows with the sale: SIZES=10000,100000,1000000 candidates; see docs/growth.md
+	$(GO) run ./bench/growth -sizes $(or $(SIZES),10000,100000)
+load-soak: redis ## A steady crowd for ten minutes (DURATION=10m RATE=100), and whether the heaps stay flat
+	$(GO) run ./localstack rehearse --soak --roster 4000 --profile $(or $(RATE),100)x$(or $(DURATION),10m)
+
 .PHONY: infra-synth infra-test
 infra-synth: ## Write infra/template.json from the CDK stack (needs node)
 	cd infra && $(GO) run .
@@ -86,7 +92,7 @@ localstack-down: ## Stop it and drop its data
 	docker compose -f localstack/compose.yaml --profile '*' down -v
 
 .PHONY: model
-model: ## Search the protocol's states to the end (about 8 minutes, 5 GB); see docs/model.md
+model: ## Search the protocol's states to the end (about two minutes); see docs/model.md
 	HOLDFAST_TEST_SIZE=10 $(GO) test -count=1 -timeout 2h -v ./ledger/model
 
 .PHONY: fuzz fuzz-keep

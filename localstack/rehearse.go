@@ -23,8 +23,8 @@ const rehearsalSale = "rehearsal"
 // rehearsal is the main job on real input: what runs, and with whom.
 type rehearsal struct {
 	shape    stage.Shape
-	requests int     // 0: five for four candidates; with named seats five for eight
-	rate     float64 // 0: 833, the yardstick; with named seats 400
+	requests int     // 0: five for four candidates; with named seats five for sixteen
+	rate     float64 // 0: 833, the yardstick; with named seats 200
 	profile  string
 	gateway  string
 	soak     bool
@@ -43,8 +43,8 @@ func rehearse(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	flags.IntVar(&r.shape.People, "roster", 0, "candidates; 0 takes the messy example roster of 40,000")
 	flags.BoolVar(&r.shape.Seated, "seats", false, "named seats in sections and rows: hold, change, book, pay")
-	flags.IntVar(&r.requests, "requests", 0, "requests; 0 is five for four candidates, with named seats five for eight")
-	flags.Float64Var(&r.rate, "rate", 0, "requests per second, open loop; 0 is 833, with named seats 400")
+	flags.IntVar(&r.requests, "requests", 0, "requests; 0 is five for four candidates, with named seats five for sixteen")
+	flags.Float64Var(&r.rate, "rate", 0, "requests per second, open loop; 0 is 833, with named seats 200")
 	flags.StringVar(&r.profile, "profile", "", "steps and ramps in place of requests and rate, such as 100x10s,833x60s")
 	flags.DurationVar(&r.shape.Hold, "hold", 20*time.Second, "how long an unpaid booking keeps its seat")
 	flags.Uint64Var(&r.shape.Seed, "seed", 1, "the crowd's seed")
@@ -75,8 +75,8 @@ func (r *rehearsal) prepare() (err error) {
 		return err
 	}
 	people, rate := len(r.scene.People), 833.0
-	if r.shape.Seated { // each one who gets seats sends three requests, not one
-		people, rate = people/2, 400
+	if r.shape.Seated { // each one wants several seats, and sends three to eight requests for them
+		people, rate = people/4, 200
 	}
 	if r.requests == 0 {
 		r.requests = people * 5 / 4
