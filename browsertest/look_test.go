@@ -25,7 +25,7 @@ import (
 var axe string
 
 // largest is what a picture may weigh.
-const largest = 100 << 10
+const largest = 128 << 10
 
 // look checks what is on the screen with axe-core, at the widths of a phone and
 // of a desk, and takes pictures of it. HOLDFAST_SCREENSHOTS names the folder for
