@@ -60,7 +60,7 @@ func (d *Document) trail(e ledger.AuditEntry) {
 		d.Incidents = append(d.Incidents, Incident{Kind: e.Action, From: e.At.UTC(), To: e.At.UTC(), Detail: strings.Trim(e.Reason+"; "+e.After, "; ")})
 		return
 	}
-	d.Acts = append(d.Acts, Act{At: e.At.UTC(), Actor: string(e.Actor), Action: e.Action, Reason: e.Reason, Before: e.Before, After: e.After})
+	d.Acts = append(d.Acts, Act{At: e.At.UTC(), Actor: strings.TrimPrefix(string(e.Actor), "operator:"), Action: e.Action, Reason: e.Reason, Before: e.Before, After: e.After})
 }
 
 // closeFreezes lets a freeze last until the rebuild after it.

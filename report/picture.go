@@ -59,7 +59,7 @@ func (a axes) labels() (across, up []label) {
 	}
 	for i := range timesOnTheAxis {
 		t := a.from.Add(a.span * time.Duration(i) / (timesOnTheAxis - 1))
-		across = append(across, label{int(a.x(t)), high - 8, t.In(a.zone).Format(layout)})
+		across = append(across, label{min(int(a.x(t)), wide-26), high - 8, t.In(a.zone).Format(layout)}) // the last one stays on the paper
 	}
 	for i := range 3 {
 		n := a.most * i / 2
