@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
@@ -168,22 +169,17 @@ func TestCase_F08_MoreStockWhileEverythingFails(t *testing.T) {
 		}
 		s.raises(2)
 		s.pass(300 * time.Millisecond) // a process may know for so long that it was full (protocol.md 3.12)
-		s.unsent()
+		s.aim(aim{op: "queue.Send", v: verdict{kind: failBefore}, times: always})
 		if a, err := s.book(1, "k2"); err != nil || a.status != http.StatusServiceUnavailable {
 			t.Errorf("with a dead queue: %d, %v", a.status, err)
 		}
 		s.aims = nil
-		second := s.held(1, "k3")
+		second := s.retried(1, "k2", 30*time.Second)
+		s.until("it is written", time.Minute, func() bool { return s.state(second) == ledger.Held && s.queueIsEmpty() })
 		s.redis.Flush()
 		s.promote("")
 		s.audit.lossy = true
-		s.until("the sale is frozen", sweepEvery+slack, func() bool {
-			c, err := s.ledger.Control(s.ctx, theSale)
-			s.ok(err)
-			return c.Frozen
-		})
-		s.operator.rebuildSoon(time.Second)
-		s.until("it is rebuilt", 5*time.Minute, func() bool { d := s.redis.Dump(theSale); return d.Open && d.Total == 2 })
+		s.frozenAndRebuilt()
 		d := s.redis.Dump(theSale)
 		if d.Seats["A-1"] != first.doc.BookingID || d.Seats["A-2"] != second.doc.BookingID || d.Levels["A"].Cap != 2 {
 			t.Errorf("rebuilt as %v, cap %d", d.Seats, d.Levels["A"].Cap)
@@ -204,4 +200,33 @@ func (s *stage) raises(to int) {
 	if got := s.redis.Dump(theSale).Levels["A"].Cap; got != to || !strings.HasPrefix(s.did("redis.SetCap")[0], "operator") {
 		s.tb.Fatalf("the cap is %d", got)
 	}
+}
+
+// TestNoProcessLogsSecrets plays a booking that meets crashes, a short WAIT, a
+// late payment and a refund, and reads what every process has logged: no code, no
+// e-mail, no key of a client, no secret of a gateway.
+func TestNoProcessLogsSecrets(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.aim(aim{op: "redis.Admit", v: verdict{kind: short, replicas: admissiontest.GhostWait}})
+		if _, err := s.book(0, "key-of-the-client"); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(4 * time.Minute)
+		s.aims = nil
+		s.aim(aim{op: "gateway.POST", v: verdict{kind: failBefore}})
+		s.aim(aim{proc: "worker", op: "ledger.Apply T1", v: verdict{kind: failBefore}, times: 3})
+		s.refundDies("gateway.POST", true)
+		_, err := s.book(2, "key-of-the-client")
+		s.ok(err)
+		if len(s.logged) < 5 {
+			t.Fatalf("only %d lines were logged", len(s.logged))
+		}
+		for _, line := range s.logged {
+			for _, secret := range []string{"CODE-", "person.", "example.org", "key-of-the-client", hookSecret, "pagesecret", "/pay/"} {
+				if strings.Contains(line, secret) {
+					t.Errorf("%q is in the log: %s", secret, line)
+				}
+			}
+		}
+	})
 }

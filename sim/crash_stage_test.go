@@ -24,9 +24,10 @@ const (
 // of the crash table are exact.
 type stage struct {
 	*town
-	tb   *testing.T
-	aims []*aim
-	done []deed
+	tb     *testing.T
+	aims   []*aim
+	done   []deed
+	logged []string // by any process
 }
 
 // aim is a fault for certain turns: those of a process whose name begins with
@@ -68,8 +69,9 @@ func onStageOf(t *testing.T, seats, candidates int, f func(t *testing.T, s *stag
 // newStage is a deployment of the simulator whose script is not drawn.
 func newStage(t *testing.T, seats, candidates int) *stage {
 	t.Helper()
-	w, err := newTown(t.Context(), Options{Seed: 1})
-	s := &stage{town: w, tb: t}
+	s := &stage{tb: t}
+	w, err := newTown(t.Context(), Options{Seed: 1, Log: func(line string) { s.logged = append(s.logged, line) }})
+	s.town = w
 	s.ok(err)
 	w.faults.calm, w.tables, w.crowd = true, nil, nil
 	w.script = script{candidates: candidates, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
