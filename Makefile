@@ -21,6 +21,10 @@ test: redis chromium ## All tests, with the race detector, against real Redis
 	$(GO) test -race -p 1 -timeout 20m ./...
 	$(GO) test -count=1 -run TestSimulation -v ./sim
 
+.PHONY: test-valkey
+test-valkey: redis ## The scripts against their interpretation, on valkey-server where apt has it (says so if not)
+	@./localstack/on-valkey.sh $(GO) test -race -count=1 -timeout 10m ./admission/admissiontest ./localstack/redisproc
+
 .PHONY: verify
 verify: ## Fast checks before a commit: formatting, vet, staticcheck, tidy modules
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
