@@ -26,7 +26,7 @@ func (r *run) follow(ctx context.Context, s Shot, reply Reply) {
 			return first
 		}) {
 			r.remember(acked{id: reply.Booking.ID, person: s.Person, seats: reply.Booking.Seats})
-			r.goAndPay(ctx, s.Kind, reply.Booking)
+			r.goAndPay(ctx, s, reply.Booking)
 		}
 	case "level_full", "sold_out":
 		r.become(s.Person, func(p *state) bool { p.waiting, p.busy = !p.booked, false; return false })
@@ -39,14 +39,14 @@ func (r *run) follow(ctx context.Context, s Shot, reply Reply) {
 
 // goAndPay lets the person pay when it is their turn at a gateway that shall not
 // be asked by too many at once.
-func (r *run) goAndPay(ctx context.Context, k Kind, b Booking) {
+func (r *run) goAndPay(ctx context.Context, s Shot, b Booking) {
 	r.mu.Lock()
 	wait := r.pay.wait(time.Now())
 	r.mu.Unlock()
 	if wait > 0 && !pause(ctx, wait) {
 		return
 	}
-	r.decide(ctx, k, b)
+	r.decide(ctx, s.Kind, b)
 }
 
 func (r *run) become(person int, change func(*state) bool) bool {

@@ -202,6 +202,13 @@ func (h *hall) group() int {
 	return 1 + h.rng.IntN(max(1, h.MaxGroup))
 }
 
+// failing notes that a booking's card is about to fail.
+func (h *hall) failing(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.owners.forget(id)
+}
+
 func (h *hall) note(change func(*SeatsResult)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

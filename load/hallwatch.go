@@ -101,8 +101,9 @@ const (
 	compareEvery = 500 * time.Millisecond
 )
 
-// compare is the last look: when all is quiet, exactly the seats of paid bookings
-// are sold, and nothing is held. Only who alone sells in this sale can say so.
+// compare is the last look: when all is quiet, the seats of paid bookings are
+// shown as sold, and nothing is held. More may be sold: late money gets another
+// booking, which no client of this crowd was told of.
 func (h *hall) compare(ctx context.Context, r *run) error {
 	if !r.result.Quiet {
 		return nil
@@ -133,9 +134,6 @@ func (h *hall) difference(m seatMap) (wrong []string) {
 		if !slices.Contains(m.Sold, s) {
 			wrong = append(wrong, "seat "+s+" is paid and not shown as sold")
 		}
-	}
-	if len(m.Sold) != len(h.sold) {
-		wrong = append(wrong, fmt.Sprintf("%d seats are shown as sold, %d are paid", len(m.Sold), len(h.sold)))
 	}
 	return wrong
 }

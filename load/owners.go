@@ -78,6 +78,22 @@ func (o *owners) end(person int, c *claim, asked time.Time) (twice []string) {
 	return twice
 }
 
+// forget ends what is certain of a booking: a failing card gives its seats back
+// at once.
+func (o *owners) forget(id string) {
+	for person, c := range o.byPerson {
+		if c.id != id {
+			continue
+		}
+		delete(o.byPerson, person)
+		for _, s := range c.seats {
+			if o.bySeat[s] == c {
+				delete(o.bySeat, s)
+			}
+		}
+	}
+}
+
 // certain calls each for every claim that holds from a moment to another.
 func (o *owners) certain(from, to time.Time, each func(*claim)) {
 	for _, c := range o.byPerson {

@@ -32,6 +32,9 @@ func (r *run) decide(ctx context.Context, k Kind, b Booking) {
 		r.press(ctx, b, soon, url.Values{"action": {"late"}, "after_s": {strconv.Itoa(1 + int(x*1e6)%lateSpread)}})
 	case x < r.Paying.Abandon+r.Paying.Late+r.Paying.Fail:
 		r.count(&r.result.Failed)
+		if r.hall != nil {
+			r.hall.failing(b.ID)
+		}
 		r.press(ctx, b, soon, url.Values{"action": {"fail"}})
 	default:
 		r.press(ctx, b, soon, url.Values{"action": {"pay"}})
