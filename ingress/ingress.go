@@ -68,7 +68,7 @@ type Options struct {
 	Operations    admin.Operations // nil: the operators' listener has health and metrics only
 	OperatorToken string
 	Proxy         console.Authenticator // in front of the console, beside the token; nil: none
-	Ready         []admin.Check // beside those that the ingress makes itself
+	Ready         []admin.Check         // beside those that the ingress makes itself
 
 	// AdmitIsGated says that Admit keeps full marks of its own (the Gates of
 	// admission/redis do), so that none are kept here.

@@ -39,7 +39,9 @@ func call[T any](ctx context.Context, p *process, op, id string, do func(ctx con
 	case twice:
 		p.town.background(func() { // a copy that the network kept
 			time.Sleep(v.delay)
-			p.town.sched.stand(p.town.network, op, id)
+			if p.town.sched.stand(p.town.network, op, id).kind == crashed {
+				return // the world has ended
+			}
 			_, _ = execute(context.WithoutCancel(ctx), p.town, verdict{}, op, do)
 		})
 	}
@@ -80,7 +82,9 @@ func arriveLate[T any](ctx context.Context, p *process, v verdict, op, id string
 	arrived := make(chan answer, 1)
 	p.town.background(func() {
 		time.Sleep(v.delay)
-		p.town.sched.stand(p.town.network, op, id)
+		if p.town.sched.stand(p.town.network, op, id).kind == crashed {
+			return // the world has ended
+		}
 		got, err := execute(context.WithoutCancel(ctx), p.town, verdict{}, op, do)
 		arrived <- answer{got, err}
 	})

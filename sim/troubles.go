@@ -87,7 +87,9 @@ func replicaAway(t *town, rng *rand.Rand) string {
 	if dies {
 		t.background(func() {
 			time.Sleep(d)
-			t.sched.stand(t.network, "nemesis.primary dies", "")
+			if t.sched.stand(t.network, "nemesis.primary dies", "").kind == crashed {
+				return // the world has ended
+			}
 			t.log.printf("TROUBLE failover: %d writes lost", t.redis.Failover(1000))
 			t.promote(t.health.ReplicationID)
 			t.touched = true
