@@ -23,12 +23,13 @@ type claim struct {
 type owners struct {
 	bySeat   map[string]*claim
 	byPerson map[int]*claim
-	asking   map[int]int  // requests of a person that may change what they hold
-	muddled  map[int]bool // more than one at once: nobody knows which came last
+	kept     map[int]*claim // what a person began to change: only seats that stay in any case are certain
+	asking   map[int]int    // requests of a person that may change what they hold
+	muddled  map[int]bool   // more than one at once: nobody knows which came last
 }
 
 func newOwners() *owners {
-	return &owners{map[string]*claim{}, map[int]*claim{}, map[int]int{}, map[int]bool{}}
+	return &owners{map[string]*claim{}, map[int]*claim{}, map[int]*claim{}, map[int]int{}, map[int]bool{}}
 }
 
 // begin notes that a person asks for something that may change what they hold:
@@ -39,10 +40,19 @@ func (o *owners) begin(person int, keep []string) {
 		o.muddled[person], keep = true, nil
 	}
 	c := o.byPerson[person]
+	if c == nil {
+		c = o.kept[person]
+	}
 	if c == nil || c.booked {
 		return
 	}
 	delete(o.byPerson, person)
+	o.kept[person] = c
+	o.drop(c, keep)
+}
+
+// drop ends what is certain of a claim's seats, but for those that stay.
+func (o *owners) drop(c *claim, keep []string) {
 	for _, s := range c.seats {
 		if o.bySeat[s] == c && !slices.Contains(keep, s) {
 			delete(o.bySeat, s)
@@ -68,6 +78,10 @@ func (o *owners) end(person int, c *claim, asked time.Time) (twice []string) {
 			twice = append(twice, fmt.Sprintf("seat %s was given to %s while %s had it", s, c.id, was.id))
 		}
 	}
+	if was := o.kept[person]; was != nil {
+		o.drop(was, nil)
+		delete(o.kept, person)
+	}
 	if muddled && !c.booked {
 		return twice
 	}
@@ -82,14 +96,9 @@ func (o *owners) end(person int, c *claim, asked time.Time) (twice []string) {
 // at once.
 func (o *owners) forget(id string) {
 	for person, c := range o.byPerson {
-		if c.id != id {
-			continue
-		}
-		delete(o.byPerson, person)
-		for _, s := range c.seats {
-			if o.bySeat[s] == c {
-				delete(o.bySeat, s)
-			}
+		if c.id == id {
+			delete(o.byPerson, person)
+			o.drop(c, nil)
 		}
 	}
 }

@@ -30,6 +30,20 @@ func TestOwners(t *testing.T) {
 		{"answered after the first one's deadline", first, 900, 1001, 0},
 		{"after the first one asked for a change", func(o *owners) { first(o); o.begin(1, nil) }, 20, 30, 0},
 		{"the first one keeps it in the change", func(o *owners) { first(o); o.begin(1, []string{"A"}) }, 20, 30, 1},
+		{"the change that keeps it is refused", func(o *owners) { first(o); o.begin(1, []string{"A"}); o.end(1, nil, at(11)) }, 20, 30, 1},
+		{"the first one chooses anew after a change that was refused", func(o *owners) {
+			first(o)
+			o.begin(1, []string{"A"})
+			o.end(1, nil, at(11))
+			o.begin(1, nil)
+		}, 20, 30, 0},
+		{"another tab of the first one chooses anew while it changes", func(o *owners) { first(o); o.begin(1, []string{"A"}); o.begin(1, nil) }, 20, 30, 0},
+		{"the card for it is about to fail", func(o *owners) {
+			o.begin(1, nil)
+			o.end(1, &claim{id: "b1", person: 1, seats: []string{"A"}, booked: true, since: at(10), until: at(1000)}, at(0))
+			o.forget("b1")
+		}, 20, 30, 0},
+		{"the card for something else is about to fail", func(o *owners) { first(o); o.forget("b9") }, 20, 30, 1},
 		{"two tabs of the first one at once", func(o *owners) {
 			first(o)
 			o.begin(1, nil)

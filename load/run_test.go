@@ -24,7 +24,7 @@ func crowdAt(t *testing.T, s *shop) (Result, []Check) {
 	seating.Walk, seating.Release, seating.Hold, seating.MapLag = 0, 0, time.Minute, time.Millisecond
 	r, err := Run(t.Context(), Options{
 		BaseURL: s.url, Sale: "show", People: people, Levels: []string{"Hall"}, Requests: 60, Rate: 100, Seed: 7,
-		Mix: Mix{SameKey: .1, OtherKey: .1}, Paying: Paying{Within: 500 * time.Millisecond}, Seats: &seating, SettleWithin: 100 * time.Millisecond,
+		Mix: Mix{SameKey: .1, OtherKey: .1}, Paying: Paying{Within: 500 * time.Millisecond, Fail: .2}, Seats: &seating, SettleWithin: 100 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

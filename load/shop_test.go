@@ -58,7 +58,12 @@ func newShop(t *testing.T, change func(*shop)) *shop {
 	mux.HandleFunc("POST /pay/{id}", func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.state[r.PathValue("id")] = "paid"
+		id := r.PathValue("id")
+		s.state[id] = "paid"
+		if r.FormValue("action") == "fail" {
+			s.state[id] = "released"
+			s.free(id)
+		}
 		http.Redirect(w, r, s.url+"/sales/show/status.json", http.StatusSeeOther)
 	})
 	server := httptest.NewServer(mux)
