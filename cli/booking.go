@@ -30,7 +30,7 @@ func (a *app) bookingShow() *cobra.Command {
 		Use: "show BOOKING", Short: "Show a booking and its history", Args: exactly("BOOKING"),
 		Long: "Shows a booking with every change of it: when, by whom and why. One whose event\nis still under way is shown as pending.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				b, err := d.Booking(ctx, args[0])
 				if err != nil {
 					return err
@@ -114,7 +114,7 @@ shell's history.`,
 			if err != nil {
 				return err
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				c, err := d.Lookup(ctx, args[0], code, email)
 				if err != nil {
 					return err
@@ -185,7 +185,7 @@ func (a *app) bookingCancel() *cobra.Command {
 held booking is released instead (holdfast hold release). Cancelled already is no
 error. What the gateway can't do at once the sweeps do.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := d.CancelPaid(ctx, args[0], by); err != nil {
 					return err
 				}

@@ -45,6 +45,7 @@ func (a *app) showConfig(c config.Config) error {
 	t.row("HOLDFAST_LISTEN", c.Listen)
 	t.row("HOLDFAST_OPERATOR_LISTEN", c.OperatorListen)
 	t.row("HOLDFAST_OPERATOR_TOKEN", "set")
+	t.row("HOLDFAST_CONSOLE_ALB", orNot(c.ConsoleALB))
 	t.row("HOLDFAST_REPORT_KEY", orNot(map[bool]string{true: "set"}[c.ReportKey != ""]))
 	t.row("HOLDFAST_PUBLIC_URL", c.PublicURL)
 	t.row("HOLDFAST_TRUSTED_PROXIES", fmt.Sprint(c.TrustedProxies))

@@ -26,7 +26,7 @@ The file begins with its first column's name. --bom puts a byte order mark befor
 it, for spreadsheets that would misread e-mails beyond ASCII.`,
 		Example: "  holdfast export spring > spring.csv\n  holdfast export spring --roster roster.csv --out spring.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				return a.export(ctx, d, args[0], rosterPath, outPath, bom)
 			})
 		},

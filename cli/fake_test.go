@@ -66,7 +66,7 @@ func newTown(t *testing.T) *town {
 	if err := w.Store.PutRoster(t.Context(), lifecycletest.Sale, rows); err != nil {
 		t.Fatal(err)
 	}
-	x := &town{World: w, t: t, dead: &dead{}, env: map[string]string{"USER": "ann"}}
+	x := &town{World: w, t: t, dead: &dead{}, env: map[string]string{"USER": "ann", "HOLDFAST_REASON": "as agreed"}}
 	x.desk = &operator.Desk{
 		Store: w.Store, Redis: w.Redis, Server: goodServer{}, Queue: goodQueue{}, Steps: w.Steps, Status: w, Gateways: payment.Gateways{"page": w.Page},
 		Gateway: "page", Hasher: hasher, Now: w.Now, Log: slog.New(slog.DiscardHandler),

@@ -31,7 +31,7 @@ listed, and alarmed when it is still there the next time. The reaper does the
 same on its own; this is for looking (--dry-run) and for not waiting. Exit code
 1 if differences stay.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.heal(cmd, func(ctx context.Context, r *reaper.Reaper) error {
+			run := func(ctx context.Context, r *reaper.Reaper) error {
 				res, err := r.Repairer.Repair(ctx, args[0], dryRun)
 				if err != nil {
 					return err
@@ -45,7 +45,11 @@ same on its own; this is for looking (--dry-run) and for not waiting. Exit code
 					return errShown
 				}
 				return err
-			})
+			}
+			if dryRun {
+				return a.heal(cmd, run)
+			}
+			return a.mend(cmd, args[0], "repair", run)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what differs, change nothing")
@@ -89,7 +93,7 @@ func (a *app) rebuildCommand() *cobra.Command {
 under a new generation: levels, roster, every live booking. Until it is done
 nobody is admitted; who has a booking keeps it. After a crash run it again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.heal(cmd, func(ctx context.Context, r *reaper.Reaper) error {
+			return a.mend(cmd, args[0], "rebuild", func(ctx context.Context, r *reaper.Reaper) error {
 				bar := a.newProgress("rebuild")
 				o.Progress = func(p reaper.RebuildProgress) {
 					bar.show(strings.TrimSpace(string(p.Step)+" "+p.Detail), p.Done, p.Total)

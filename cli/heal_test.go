@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/csv"
 	"os"
 	"path/filepath"
@@ -124,9 +125,10 @@ func TestConfigCheckNamesEveryFaultAndNoSecret(t *testing.T) {
 		}
 	}
 	secret := strings.Repeat("0f", 32)
-	x.env = map[string]string{"HOLDFAST_SECRET": secret, "HOLDFAST_OPERATOR_TOKEN": "0123456789abcdef0123", "HOLDFAST_SANDBOX_APP_SECRET": "sandboxsecret", "HOLDFAST_REDIS_PASSWORD": "redispassword"}
+	seed := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	x.env = map[string]string{"HOLDFAST_SECRET": secret, "HOLDFAST_OPERATOR_TOKEN": "0123456789abcdef0123", "HOLDFAST_REPORT_KEY": seed, "HOLDFAST_CONSOLE_ALB": "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/app/desk/50dc6c495c0c9188", "HOLDFAST_SANDBOX_APP_SECRET": "sandboxsecret", "HOLDFAST_REDIS_PASSWORD": "redispassword"}
 	out := x.done("config", "check")
-	for _, hidden := range []string{secret, "0123456789abcdef0123", "sandboxsecret", "redispassword"} {
+	for _, hidden := range []string{secret, seed, "0123456789abcdef0123", "sandboxsecret", "redispassword"} {
 		if strings.Contains(out, hidden) {
 			t.Errorf("a secret is shown: %s", out)
 		}

@@ -28,7 +28,7 @@ func (a *app) holdList() *cobra.Command {
 the beginning of the candidate's hash; find a candidate by code with
 "holdfast booking find". PENDING: admitted, and not known to be in the ledger yet.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				if asJSON {
 					return d.Holds(ctx, args[0], func(h operator.Hold) error {
 						return writeLine(a.stdout, struct {
@@ -74,7 +74,7 @@ func (a *app) holdRelease() *cobra.Command {
 sold again at once. A payment that was faster wins; cancel the booking then.
 Released already is no error.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				out, err := d.ReleaseHold(ctx, args[0], by)
 				if err != nil {
 					return err

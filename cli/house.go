@@ -78,13 +78,9 @@ func (a *app) with(cmd *cobra.Command, log func(config.Config) *slog.Logger, act
 	return err
 }
 
-// desk runs an act of an operator.
-func (a *app) desk(cmd *cobra.Command, act func(ctx context.Context, d *operator.Desk, by operator.By) error) error {
-	by, err := a.by(cmd)
-	if err != nil {
-		return err
-	}
-	return a.with(cmd, a.quietLog, func(ctx context.Context, h *house) error { return act(ctx, h.desk, by) })
+// desk runs a command that looks, at what operators look at.
+func (a *app) desk(cmd *cobra.Command, look func(ctx context.Context, d *operator.Desk) error) error {
+	return a.with(cmd, a.quietLog, func(ctx context.Context, h *house) error { return look(ctx, h.desk) })
 }
 
 func operatorBy(name, reason string) operator.By {

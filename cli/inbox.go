@@ -31,7 +31,7 @@ func (a *app) inboxList() *cobra.Command {
 		Use: "list SALE", Short: "List what waits for a person", Args: saleFirst(),
 		Long: "Lists parked items that nobody has dealt with, and payments that do not rest.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				lines, err := inboxLines(ctx, d, args[0], all)
 				if err != nil {
 					return err
@@ -113,7 +113,7 @@ only go back (inbox resolve --refund). Safe to repeat.`,
 			if !ok {
 				return usage(cmd, "%q is no payment: it is named gateway:id, as inbox list shows it", args[1])
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := d.AcceptReviewed(ctx, args[0], key, by); err != nil {
 					return err
 				}
@@ -132,7 +132,7 @@ func (a *app) inboxResolve() *cobra.Command {
 which must be under review, goes back first. ITEM may also be a payment under
 review (gateway:id). Safe to repeat.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := resolve(ctx, d, args[0], args[1], refund, by); err != nil {
 					return err
 				}

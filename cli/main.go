@@ -101,6 +101,7 @@ arrives in the same second.
 
 A sale, from the file to the list:
 
+  export HOLDFAST_REASON='the spring sale'      why, for the trail of each act
   holdfast sale apply spring.yaml               say what is sold
   holdfast roster import spring roster.csv      and to whom
   holdfast sale check spring                    is everything right?
@@ -111,6 +112,8 @@ A sale, from the file to the list:
   holdfast export spring > spring.csv           the list
   holdfast report spring --out spring.html      what became of it, signed
 
+Each command that changes something insists on a reason, --reason '...' or
+HOLDFAST_REASON, and keeps it in the sale's trail with who did it (--as).
 Configuration comes from HOLDFAST_... variables: see "holdfast config check".
 Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 		SilenceUsage: true, SilenceErrors: true,
@@ -124,7 +127,7 @@ Exit codes: 0 done, 1 refused or failed, 2 not a command line.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.as, "as", "", "who acts, for the audit trail (default: $HOLDFAST_OPERATOR, else $USER)")
-	flags.StringVar(&a.reason, "reason", "", "why, for the audit trail")
+	flags.StringVar(&a.reason, "reason", "", "why, for the audit trail; every command that changes something wants it (default: $HOLDFAST_REASON)")
 	root.AddCommand(a.roles()...)
 	root.AddCommand(a.saleCommand(), a.rosterCommand(), a.holdCommand(), a.bookingCommand(), a.exportCommand(), a.inboxCommand())
 	root.AddCommand(a.auditCommand(), a.reportCommand(), a.repairCommand(), a.rebuildCommand(), a.dlqCommand(), a.configCommand(), a.versionCommand(), a.preflightCommand(), a.capacityCommand(), a.purgeCommand())

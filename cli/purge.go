@@ -28,7 +28,7 @@ again. Backups keep what they have until they run out (35 days).`,
 			if dryRun == yes {
 				return usage(cmd, "it can't be undone: look with --dry-run, then say --yes")
 			}
-			by, err := a.by(cmd)
+			by, err := a.whyUnless(cmd, dryRun)
 			if err != nil {
 				return err
 			}

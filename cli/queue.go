@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast/holdfast/events/fifo"
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/operator"
 )
 
 func (a *app) dlqCommand() *cobra.Command {
@@ -18,7 +20,7 @@ func (a *app) dlqCommand() *cobra.Command {
 after its retries. Mend the cause first, then send them back.
 
   holdfast dlq list
-  holdfast dlq redrive --limit 100`,
+  holdfast dlq redrive --limit 100 --reason 'the table is back'`,
 	}
 	cmd.AddCommand(a.dlqList(), a.dlqRedrive())
 	return cmd
@@ -94,7 +96,14 @@ seat or a refund. Safe to repeat.`,
 			if limit < 0 {
 				return usage(cmd, "--limit is not negative; 0 sends all of them back")
 			}
+			by, err := a.why(cmd)
+			if err != nil {
+				return err
+			}
 			return a.with(cmd, a.quietLog, func(ctx context.Context, h *house) error {
+				if err := noteRedrive(ctx, h, by, limit); err != nil {
+					return err
+				}
 				bar := a.newProgress("redrive")
 				done, err := h.dead.Redrive(ctx, limit, func(n int) { bar.show("moving", n, limit) })
 				bar.end()
@@ -110,4 +119,18 @@ seat or a refund. Safe to repeat.`,
 	}
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many at most; 0: all")
 	return cmd
+}
+
+// noteRedrive writes into the trail of every sale, because the dead letters are
+// those of all.
+func noteRedrive(ctx context.Context, h *house, by operator.By, limit int) error {
+	ids, err := h.desk.Sales(ctx)
+	if err != nil {
+		return err
+	}
+	most := "all of them"
+	if limit > 0 {
+		most = fmt.Sprintf("at most %d", limit)
+	}
+	return h.note(ctx, ledger.AuditEntry{Actor: by.Actor, Action: "redrive of dead letters", Reason: by.Reason, After: most}, ids...)
 }

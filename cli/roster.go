@@ -18,7 +18,7 @@ import (
 func (a *app) rosterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "roster", Short: "Say who may book", Args: cobra.ArbitraryArgs, RunE: group,
-		Long: "Who may book.\n\n  holdfast roster import spring roster.csv --dry-run\n  holdfast roster import spring roster.csv",
+		Long: "Who may book.\n\n  holdfast roster import spring roster.csv --dry-run\n  holdfast roster import spring roster.csv --reason 'the final list'",
 	}
 	cmd.AddCommand(a.rosterImport())
 	return cmd
@@ -41,9 +41,13 @@ so a broken file changes nothing. The same file twice is one import; after a
 crash run it again.
 
 Codes and e-mails are kept as keyed hashes only.`,
-		Example: "  holdfast roster import spring roster.csv --dry-run\n  holdfast roster import spring late-entries.csv.gz --add\n  holdfast roster import spring - < roster.csv",
+		Example: "  holdfast roster import spring roster.csv --dry-run\n  holdfast roster import spring late-entries.csv.gz --add --reason 'late entries'\n  holdfast roster import spring - --reason 'the final list' < roster.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			by, err := a.whyUnless(cmd, o.DryRun)
+			if err != nil {
+				return err
+			}
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				return a.importRoster(ctx, d, args[0], args[1], o, asJSON, by)
 			})
 		},

@@ -19,11 +19,11 @@ func (a *app) saleCommand() *cobra.Command {
 		Use: "sale", Short: "Apply, open, close and watch a sale", Args: cobra.ArbitraryArgs, RunE: group,
 		Long: `What is sold, and when.
 
-  holdfast sale apply spring.yaml
+  holdfast sale apply spring.yaml --reason 'as the board decided'
   holdfast sale check spring
-  holdfast sale open spring
+  holdfast sale open spring --reason 'as announced'
   holdfast sale status spring --watch
-  holdfast sale caps spring N1 1300`,
+  holdfast sale caps spring N1 1300 --reason 'a bigger hall'`,
 	}
 	cmd.AddCommand(a.saleApply(), a.saleCheck(), a.saleOpen(), a.saleClose(), a.saleTimes(), a.saleCaps(), a.saleStatus(), a.saleTotals(), a.saleTrail(), a.saleList())
 	return cmd
@@ -40,7 +40,7 @@ changed. The same file twice is one change; after a crash run it again.
 
 Levels, kinds, named seats and the hold can change only while the sale is closed
 and nobody has ever booked.`,
-		Example: "  holdfast sale apply spring.yaml\n  holdfast sale apply - < spring.yaml",
+		Example: "  holdfast sale apply spring.yaml --reason 'as the board decided'\n  holdfast sale apply - --reason 'a later opening' < spring.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := a.readSaleFile(args[0])
 			if err != nil {
@@ -49,7 +49,7 @@ and nobody has ever booked.`,
 			if sale.IsRehearsal(plan.ID) {
 				return fmt.Errorf("%s: the id %q is that of a rehearsal, which may be deleted at any time: choose another one, or use holdfast rehearse", args[0], plan.ID)
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				r, err := d.Apply(ctx, plan, by)
 				if err != nil {
 					return err
@@ -103,7 +103,7 @@ func (a *app) saleCheck() *cobra.Command {
 caps, roster, queue, payment gateway. It changes nothing. Exit code 1 if a check
 fails; a warning does not keep a sale closed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				checks, err := d.Check(ctx, args[0])
 				if err != nil {
 					return err
@@ -141,7 +141,7 @@ func (a *app) saleOpen() *cobra.Command {
 		Long: `Opens the sale: from its opening time on candidates may book. It is refused,
 with every reason, while a check fails (holdfast sale check).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := d.Open(ctx, args[0], by); err != nil {
 					return err
 				}
@@ -163,7 +163,7 @@ func (a *app) saleClose() *cobra.Command {
 		Long: `Closes the sale: nobody is admitted any more. Holds and payments that are under
 way go on: what is paid in time stays sold.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := d.Close(ctx, args[0], by); err != nil {
 					return err
 				}
@@ -184,7 +184,7 @@ func (a *app) saleCaps() *cobra.Command {
 LEVEL, how many seats of the whole sale are sold at most. A cap below the seats
 in use is refused with the numbers. A total that is the sum of the levels
 follows them.`,
-		Example: "  holdfast sale caps spring N1 1300 --reason 'a bigger hall'\n  holdfast sale caps spring total 20000",
+		Example: "  holdfast sale caps spring N1 1300 --reason 'a bigger hall'\n  holdfast sale caps spring total 20000 --reason 'fire safety'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[2])
 			if err != nil || n < 0 {
@@ -194,7 +194,7 @@ follows them.`,
 			if level == wholeSale {
 				level = ""
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				r, err := d.SetCap(ctx, args[0], level, n, by)
 				if err != nil {
 					return err

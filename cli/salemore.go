@@ -18,7 +18,7 @@ func (a *app) saleTimes() *cobra.Command {
 		Use: "times SALE", Short: "Move the opening or closing time", Args: saleFirst(),
 		Long: `Moves the times of a sale, also while it sells. Times carry their offset, so that
 no zone is guessed. The next "sale apply" of its file sets the file's times again.`,
-		Example: "  holdfast sale times spring --closes 2027-03-01T23:30:00+06:00",
+		Example: "  holdfast sale times spring --closes 2027-03-01T23:30:00+06:00 --reason 'the network was down for an hour'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := instant(cmd, "--opens", opens)
 			if err != nil {
@@ -31,7 +31,7 @@ no zone is guessed. The next "sale apply" of its file sets the file's times agai
 			if from.IsZero() && till.IsZero() {
 				return usage(cmd, "say --opens or --closes")
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
+			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				if err := d.SetTimes(ctx, args[0], from, till, by); err != nil {
 					return err
 				}
@@ -68,7 +68,7 @@ func (a *app) saleTotals() *cobra.Command {
 		Long: `Counts every booking in the ledger. Each is in exactly one count, so they sum up:
 held, paid, and released by reason. Money that is on its way back is shown apart.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				t, err := d.Totals(ctx, args[0])
 				if err != nil {
 					return err
@@ -119,7 +119,7 @@ func (a *app) saleTrail() *cobra.Command {
 		Use: "trail SALE", Short: "Show who did what to a sale, when and why", Args: saleFirst(),
 		Long: "Shows every act of an operator on the sale, oldest first. What became of a booking\nis in its own history: holdfast booking show BOOKING.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				return a.showTrail(ctx, d, args[0], asJSON)
 			})
 		},
@@ -154,7 +154,7 @@ func (a *app) saleList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all sales", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				ids, err := d.Sales(ctx)
 				for _, id := range ids {
 					fmt.Fprintln(a.stdout, id)

@@ -26,7 +26,7 @@ between Redis and ledger, and the breaker.`,
 			if every < 100*time.Millisecond {
 				return usage(cmd, "--every is at least 100ms")
 			}
-			return a.desk(cmd, func(ctx context.Context, d *operator.Desk, _ operator.By) error {
+			return a.desk(cmd, func(ctx context.Context, d *operator.Desk) error {
 				if watch {
 					return a.watch(ctx, d, args[0], every, asJSON)
 				}

@@ -99,9 +99,9 @@ func (r *rehearsal) run(ctx context.Context, t *town, out io.Writer) error {
 		}
 	}
 	for _, args := range [][]string{
-		{"sale", "apply", filepath.Join(t.dir, "rehearsal.yaml")},
-		{"roster", "import", rehearsalSale, filepath.Join(t.dir, "roster.csv")},
-		{"sale", "open", rehearsalSale},
+		{"sale", "apply", filepath.Join(t.dir, "rehearsal.yaml"), "--reason=rehearsal"},
+		{"roster", "import", rehearsalSale, filepath.Join(t.dir, "roster.csv"), "--reason=rehearsal"},
+		{"sale", "open", rehearsalSale, "--reason=rehearsal"},
 	} {
 		fmt.Fprintln(out, "$ holdfast", strings.Join(args, " "))
 		if err := t.act(ctx, out, args...); err != nil {

@@ -87,7 +87,7 @@ func (t *town) openSale(ctx context.Context, out io.Writer, name string, file *t
 		return err
 	}
 	for _, args := range [][]string{{"sale", "apply", saleFile}, {"roster", "import", name, rosterFile}, {"sale", "open", name}} {
-		if err := t.act(ctx, out, args...); err != nil {
+		if err := t.act(ctx, out, append(args, "--reason", "the demo begins")...); err != nil {
 			return err
 		}
 	}

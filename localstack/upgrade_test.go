@@ -46,7 +46,7 @@ func TestRollingUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := town.act(t.Context(), io.Discard, "sale", "caps", demoSale, "Beginner", "1900"); err != nil {
+	if err := town.act(t.Context(), io.Discard, "sale", "caps", demoSale, "Beginner", "1900", "--reason", "a bigger hall"); err != nil {
 		t.Fatal(err)
 	}
 

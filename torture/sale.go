@@ -69,7 +69,7 @@ func (s *tortured) open(ctx context.Context, t *town, hold time.Duration) error 
 		return err
 	}
 	for _, args := range [][]string{{"sale", "apply", saleFile}, {"roster", "import", saleID, rosterFile}, {"sale", "open", saleID}} {
-		if _, err := t.holdfast(ctx, args...); err != nil {
+		if _, err := t.holdfast(ctx, append(args, "--reason", "torture")...); err != nil {
 			return err
 		}
 	}
