@@ -15,6 +15,8 @@ import (
 type LoopOptions struct {
 	SweepEvery time.Duration  // 5 s
 	DiffEvery  time.Duration  // 5 min, over all processes; after a failover at once
+	RestSweep  time.Duration  // DefaultRestSweep: for a sale that is over and at rest
+	RestDiff   time.Duration  // DefaultRestDiff: the same
 	Grace      time.Duration  // 20 s: how long a pass that is under way at the stop may go on
 	Sales      []string       // empty: all that the ledger has
 	Jitter     func() float64 // in [0,1); nil: random
@@ -22,17 +24,19 @@ type LoopOptions struct {
 
 // Loop runs sweeps and diffs until it is stopped. Make one with Reaper.Loop.
 type Loop struct {
-	reaper *Reaper
-	o      LoopOptions
+	reaper  *Reaper
+	o       LoopOptions
+	resting resting
 }
 
 // Loop makes the loop of `holdfast reap`.
 func (r *Reaper) Loop(o LoopOptions) *Loop {
 	o.SweepEvery, o.DiffEvery, o.Grace = or(o.SweepEvery, 5*time.Second), or(o.DiffEvery, 5*time.Minute), or(o.Grace, 20*time.Second)
+	o.RestSweep, o.RestDiff = max(or(o.RestSweep, DefaultRestSweep), o.SweepEvery), max(or(o.RestDiff, DefaultRestDiff), o.DiffEvery)
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
-	return &Loop{r, o}
+	return &Loop{reaper: r, o: o, resting: resting{until: map[string]time.Time{}}}
 }
 
 // Run works until intake ends. Then nothing new begins, what is under way is
@@ -61,7 +65,8 @@ func (l *Loop) outlive(intake context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// turn makes one sweep of each sale, and a diff of those that are due for one.
+// turn makes one sweep of each sale that is not at rest, and a diff of those that
+// are due for one.
 func (l *Loop) turn(intake, work context.Context) {
 	t := l.reaper.tools
 	sales := l.o.Sales
@@ -73,23 +78,33 @@ func (l *Loop) turn(intake, work context.Context) {
 		}
 	}
 	t.eachSale(work, sales, func(ctx context.Context, saleID string) {
-		if intake.Err() != nil {
+		began := t.now()
+		if intake.Err() != nil || l.resting.leaves(saleID, began) {
 			return
 		}
-		if _, err := l.reaper.Sweeper.Sweep(ctx, saleID); err != nil {
+		swept, err := l.reaper.Sweeper.Sweep(ctx, saleID)
+		if err != nil {
 			t.log.WarnContext(ctx, "sweep incomplete, again at the next turn", "sale", saleID, "err", err)
 		}
+		atRest := err == nil && swept.AtRest()
+		l.resting.saw(saleID, atRest, began.Add(l.o.RestSweep))
 		if intake.Err() != nil {
 			return
 		}
-		if err := l.diff(ctx, saleID); err != nil {
+		if err := l.diff(ctx, saleID, atRest); err != nil {
 			t.log.WarnContext(ctx, "diff given up, again at the next turn", "sale", saleID, "err", err)
 		}
 	})
 }
 
-func (l *Loop) diff(ctx context.Context, saleID string) error {
-	due, err := l.reaper.DiffDue(ctx, saleID, l.o.DiffEvery)
+func (l *Loop) diff(ctx context.Context, saleID string, atRest bool) error {
+	var due bool
+	var err error
+	if atRest {
+		due, err = l.restDiffDue(ctx, saleID)
+	} else {
+		due, err = l.reaper.DiffDue(ctx, saleID, l.o.DiffEvery)
+	}
 	if err != nil || !due {
 		return err
 	}

@@ -52,7 +52,7 @@ func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error)
 		p.now = w.status.Now
 	}
 	p.ages = p.control.Plan.WithDefaults().Ages
-	p.result.Frozen, p.result.Replication = p.control.Frozen, w.finding
+	p.result.Over, p.result.Frozen, p.result.Replication = p.over(), p.control.Frozen, w.finding
 	errs := []error{err}
 	switch {
 	case p.control.Frozen:

@@ -16,6 +16,7 @@ type SweepResult struct {
 	Sale        string        `json:"sale"`
 	At          time.Time     `json:"at"`
 	Took        time.Duration `json:"took_ns"`
+	Over        bool          `json:"over"`   // the sale has closed and its last hold is due
 	Frozen      bool          `json:"frozen"` // only refunds were swept
 	Replication Replication   `json:"replication"`
 	Breaker     string        `json:"breaker,omitempty"` // why attached orphans were left

@@ -1,0 +1,95 @@
+package reaper_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast/holdfast/ledger"
+	"github.com/holdfast/holdfast/reaper"
+)
+
+// bookedAtTheEnd has a booking under way that began with the last second of the sale.
+func bookedAtTheEnd(r *rig) {
+	r.Advance(-holdIsOver)
+	r.Book("c1", "N1", r.Page)
+	r.Advance(holdIsOver)
+}
+
+// differs has Redis hold a booking that the ledger never saw.
+func differs(r *rig) {
+	r.Advance(-holdIsOver)
+	b := r.Book("c1", "N1", r.Page)
+	_, err := r.Redis.Settle(r.t.Context(), saleID, b.ID, "c1", false)
+	r.must(err)
+	r.Advance(holdIsOver)
+}
+
+// TestLoopLeavesASaleAtRest: a sale that is over, and in which nothing goes on, is
+// looked at slowly; what shows life ends that. An hour has about 720 turns.
+func TestLoopLeavesASaleAtRest(t *testing.T) {
+	type hour struct{ sweeps, diffs int }
+	cases := map[string]struct {
+		at            time.Duration // after the close
+		before        func(*rig)
+		then          func(*rig) // after the first hour
+		first, second hour
+	}{
+		"selling":                {at: -3 * time.Hour, first: hour{720, 12}, second: hour{720, 12}},
+		"its last hold may run":  {at: holdIsOver - time.Hour, first: hour{720, 12}, second: hour{60, 1}},
+		"at rest":                {at: time.Hour, first: hour{60, 1}, second: hour{60, 1}},
+		"a booking is under way": {at: holdIsOver - time.Second, before: bookedAtTheEnd, first: hour{50 + 56, 1}, second: hour{60, 1}},
+		"a difference stays":     {at: holdIsOver - time.Second, before: differs, first: hour{60, 12}, second: hour{60, 12}},
+		"then a failover":        {at: time.Hour, first: hour{60, 1}, then: func(r *rig) { r.promote("two", true) }, second: hour{60, 2}},
+		"then open again": {at: time.Hour, first: hour{60, 1}, second: hour{710, 12}, then: func(r *rig) {
+			r.Control(func(c *ledger.Control) { c.Plan.ClosesAt = r.Now().Add(24 * time.Hour) })
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Advance(24*time.Hour + c.at)
+			if c.before != nil {
+				c.before(r)
+			}
+			var passed hour
+			check := func(want hour) {
+				t.Helper()
+				got := hour{r.Store.Calls()["DueHolds"] - passed.sweeps, r.Redis.Calls("ScanRecords") - passed.diffs}
+				passed = hour{passed.sweeps + got.sweeps, passed.diffs + got.diffs}
+				if !near(got.sweeps, want.sweeps) || got.diffs != want.diffs {
+					t.Errorf("%+v in an hour, not %+v", got, want)
+				}
+			}
+			r.hours(func() {
+				check(c.first)
+				if c.then != nil {
+					c.then(r)
+				}
+			}, func() { check(c.second) })
+		})
+	}
+}
+
+// near is within a tenth.
+func near(got, want int) bool { return got >= want-want/10 && got <= want+want/10 }
+
+// hours runs one loop on the world's clock and calls each after one more hour.
+func (r *rig) hours(each ...func()) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	defer cancel()
+	next := r.Now().Add(time.Hour)
+	made, err := reaper.New(reaper.Options{Steps: r.Steps, Redis: r.Redis, Health: r, Ages: r.ages, Wait: func(_ context.Context, d time.Duration) error {
+		r.Advance(d)
+		if r.Now().Before(next) {
+			return ctx.Err()
+		}
+		each[0]()
+		if each, next = each[1:], next.Add(time.Hour); len(each) == 0 {
+			cancel()
+		}
+		return ctx.Err()
+	}})
+	r.must(err)
+	made.Loop(reaper.LoopOptions{Jitter: func() float64 { return 0.5 }}).Run(ctx)
+}
