@@ -63,7 +63,7 @@ bench-seats: redis ## Measure named seats beside a plain seat lock and PostgreSQ
 
 .PHONY: growth load-soak
 growth: redis ## How cost grows with the sale: SIZES=10000,100000,1000000 candidates; see docs/growth.md
-	$(GO) run ./bench/growth -sizes $(or $(SIZES),10000,100000)
+	$(GO) run ./bench/growth -sizes $(or $(SIZES),10000,100000) -without "$(WITHOUT)"
 load-soak: redis ## A steady crowd for ten minutes (DURATION=10m RATE=100), and whether the heaps stay flat
 	$(GO) run ./localstack rehearse --soak --roster 4000 --profile $(or $(RATE),100)x$(or $(DURATION),10m)
 

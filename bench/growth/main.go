@@ -18,23 +18,24 @@ const seatShare = 5
 
 func main() {
 	sizes := flag.String("sizes", "10000,100000", "candidates, each size in turn; every fifth has a booking; up to 1000000")
+	without := flag.String("without", "", "acts to leave out, by name: rebuild,export")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *sizes, os.Stdout); err != nil {
+	if err := run(ctx, *sizes, *without, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "growth:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, list string, out io.Writer) error {
+func run(ctx context.Context, list, without string, out io.Writer) error {
 	var runs []measured
 	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 2*seatShare || n > 1_000_000 {
 			return fmt.Errorf("-sizes: %q is not a number of candidates from %d to 1000000", text, 2*seatShare)
 		}
-		m, err := measure(ctx, n, out)
+		m, err := measure(ctx, n, out, strings.Split(without, ",")...)
 		if err != nil {
 			return fmt.Errorf("at %d candidates: %w", n, err)
 		}

@@ -56,12 +56,12 @@ func measure(ctx context.Context, candidates int, out io.Writer, without ...stri
 		if slices.Contains(without, act.name) {
 			continue
 		}
-		began := time.Now()
 		c, err := w.cost(ctx, act.do)
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", act.name, err)
 		}
-		fmt.Fprintf(out, "%8d candidates: %-8s %v\n", candidates, act.name, about(time.Since(began)))
+		// At once: whoever stops a long run has the figures of what was done.
+		fmt.Fprintf(out, "%8d candidates: %-8s %8v %8d calls %9d commands %6.0f MB\n", candidates, act.name, about(c.took), c.calls, c.commands, c.peakMB)
 		if c.act = act.name; !act.setUp {
 			m.costs = append(m.costs, c)
 		}
