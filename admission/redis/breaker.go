@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -31,6 +32,13 @@ func (b *breaker) allow(now time.Time) bool {
 	}
 	b.probe = now
 	return true
+}
+
+// open says whether admissions are refused, but for probes.
+func (b *breaker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.short >= shortLimit
 }
 
 // waited takes the result of one WAIT.
@@ -74,4 +82,22 @@ func (s *Store) waited(sale string, ok bool) {
 	if b != nil {
 		b.waited(ok, s.now())
 	}
+}
+
+// refused takes a batch without winners. As a probe it asks the replicas all the
+// same: of a sale that is full no probe will ever have a winner, and those who
+// hold a seat still come for their payment's page. The callers have their answers.
+func (s *Store) refused(ctx context.Context, w *wire, sale string) {
+	s.mu.Lock()
+	b := s.breakers[sale]
+	s.mu.Unlock()
+	if b == nil || !b.open() {
+		return
+	}
+	acked, err := w.acknowledged(ctx, s.ask(), s.cfg.readTimeout())
+	if err != nil {
+		w.doubtful = true // its reply may still come
+		return
+	}
+	b.waited(acked, s.now())
 }
