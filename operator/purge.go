@@ -38,6 +38,7 @@ func (r PurgeResult) Nothing() bool { return r.Roster+r.Bookings+r.Parked == 0 }
 // found is what a sale still knows of people.
 type found struct {
 	candidates, bookings, parked []string
+	held                         int // bookings
 }
 
 // Run purges the sale, or says what it would do. It is refused (CodeNotOver,
@@ -74,13 +75,18 @@ func (p *Purge) Run(ctx context.Context, saleID string, dryRun bool, by By) (Pur
 // PurgedRoster is the version of a roster that was purged.
 const PurgedRoster = "purged"
 
-// forget looks again, because the sale has been frozen since, and forgets.
+// forget looks again, because the sale has been frozen since, and forgets: unless
+// somebody opened it before that, or what came out of the queue is held. While it
+// is frozen nobody can.
 func (p *Purge) forget(ctx context.Context, saleID string, keep func(context.Context) error) error {
 	f, err := p.find(ctx, saleID)
 	if err != nil {
 		return err
 	}
 	_, err = p.Desk.Store.UpdateControl(ctx, saleID, func(c *ledger.Control) error {
+		if f.held > 0 || selling(*c, p.Desk.Now()) {
+			return refuse(CodeNotOver, map[string]int{"held": f.held}, "sale %s has sold since this purge began (%d bookings are held): nobody is forgotten, and it is frozen until you run holdfast rebuild %s", saleID, f.held, saleID)
+		}
 		c.RosterVersion, c.RosterSize = PurgedRoster, 0
 		return nil
 	})
@@ -137,6 +143,9 @@ func (p *Purge) find(ctx context.Context, saleID string) (found, error) {
 	err := p.Desk.Store.Scan(ctx, saleID, ledger.Visitor{
 		Roster: func(r ledger.RosterRow) error { f.candidates = append(f.candidates, r.Candidate); return nil },
 		Booking: func(b ledger.Booking) error {
+			if b.State == ledger.Held {
+				f.held++
+			}
 			if b.Personal() {
 				f.bookings = append(f.bookings, b.ID)
 			}

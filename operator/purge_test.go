@@ -183,6 +183,43 @@ func TestPurgeWaitsForWhomItNeeds(t *testing.T) {
 	refused(t, err, operator.CodeUnknownSale)
 }
 
+// TestPurgeOfASaleThatGoesOn: between the purge's look and the freeze somebody
+// may open the sale, or the queue bring a booking. Then nobody is forgotten.
+func TestPurgeOfASaleThatGoesOn(t *testing.T) {
+	for name, goOn := range map[string]func(b *bench){
+		"opened": func(b *bench) { b.must(b.Open(b.ctx, exam, ann)) },
+		"held": func(b *bench) {
+			b.write(ledger.Hold(ledger.Booking{ID: "h", Sale: exam, Candidate: "c", Level: "N1", Seats: []ledger.Seat{{Token: "N1-9", Score: 9}}, Gen: 1,
+				Payment: ledger.PaymentKey{Gateway: "page", ID: "x"}, Price: b.plan().Price, AdmittedAt: b.World.Now(), HoldUntil: b.World.Now().Add(time.Minute)}, "worker", b.World.Now()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, p := over(t)
+			refill := p.Refill
+			p.Refill = func(ctx context.Context, saleID string, prepare func(context.Context, func(context.Context) error) error) error {
+				goOn(b)
+				return refill(ctx, saleID, prepare)
+			}
+			_, err := p.Run(b.ctx, exam, false, ann)
+			r := refused(t, err, operator.CodeNotOver)
+			if !strings.Contains(r.Error(), "holdfast rebuild exam") || !b.control().Frozen {
+				t.Errorf("frozen %v: %v", b.control().Frozen, r)
+			}
+			known := b.known()
+			for _, s := range []string{b.hash(1), b.hash(30), "secret-key"} {
+				if !strings.Contains(known, s) {
+					t.Errorf("%s is forgotten", s)
+				}
+			}
+			_, err = b.healers().Rebuilder.Rebuild(b.ctx, exam, reaper.RebuildOptions{})
+			b.must(err)
+			if st := b.end().Redis; st.RosterSize != 30 {
+				t.Errorf("the rebuilt sale has a roster of %d", st.RosterSize)
+			}
+		})
+	}
+}
+
 // TestPurgeCrashedAtEveryStep: whatever a purge that died has left, the next one
 // ends it, and nobody is known.
 func TestPurgeCrashedAtEveryStep(t *testing.T) {

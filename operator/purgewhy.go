@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -16,7 +17,7 @@ func (p *Purge) whyNot(ctx context.Context, c ledger.Control) error {
 			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 		}
 	}
-	if now := d.Now(); c.Open && now.Before(c.Plan.ClosesAt) {
+	if selling(c, d.Now()) {
 		add("open", 1, "sale %s is open until %s: wait, or run holdfast sale close %s", c.Sale, zoned(c.Plan.ClosesAt, c.Plan), c.Sale)
 	}
 	held, owed, err := p.unfinished(ctx, c.Sale)
@@ -58,6 +59,11 @@ func (p *Purge) whyNot(ctx context.Context, c ledger.Control) error {
 		return nil
 	}
 	return r
+}
+
+// selling says whether the sale is open, or will be without anybody's doing.
+func selling(c ledger.Control, now time.Time) bool {
+	return c.Open && now.Before(c.Plan.ClosesAt)
 }
 
 // unfinished counts the bookings that are held, and those whose release Redis
