@@ -42,6 +42,7 @@ func run(ctx context.Context, list, without string, out io.Writer) error {
 		runs = append(runs, m)
 	}
 	show(out, runs)
+	showWeights(out, runs)
 	return nil
 }
 

@@ -29,6 +29,7 @@ type cost struct {
 type measured struct {
 	candidates int
 	costs      []cost
+	holds      []weight // after import and fill
 }
 
 // measure puts up a sale of one size and does everything to it once, but for the
@@ -65,6 +66,15 @@ func measure(ctx context.Context, candidates int, out io.Writer, without ...stri
 		if c.act = act.name; !act.setUp {
 			m.costs = append(m.costs, c)
 		}
+		if !act.writes {
+			continue
+		}
+		held, err := w.weigh(ctx, act.name)
+		if err != nil {
+			return m, err
+		}
+		fmt.Fprintf(out, "%8d candidates: %d items, %.1f MB of the table, %.1f MB of Redis\n", candidates, held.items, mega(held.table), mega(held.redisBytes))
+		m.holds = append(m.holds, held)
 	}
 	return m, nil
 }
@@ -73,9 +83,10 @@ var by = operator.By{Actor: "operator:growth", Reason: "measurement"}
 
 // act is one thing that is done to the sale.
 type act struct {
-	name  string
-	setUp bool // not measured: it is no act of an operator
-	do    func(context.Context) error
+	name   string
+	setUp  bool // not measured: it is no act of an operator
+	writes bool // what the stores hold grows
+	do     func(context.Context) error
 }
 
 // acts are in their order. What finds something wrong is an error: a pass that
@@ -93,11 +104,11 @@ func (w *world) acts(r *reaper.Reaper, people *rostergen.Roster, p sale.Sale) []
 		}, nil
 	}
 	return []act{
-		{name: "import", do: func(ctx context.Context) error {
+		{name: "import", writes: true, do: func(ctx context.Context) error {
 			_, err := w.Desk().ImportRoster(ctx, saleID, rows, operator.ImportOptions{}, nil, by)
 			return err
 		}},
-		{name: "fill", setUp: true, do: func(ctx context.Context) error {
+		{name: "fill", setUp: true, writes: true, do: func(ctx context.Context) error {
 			if err := w.Desk().Open(ctx, saleID, by); err != nil {
 				return err
 			}
