@@ -101,9 +101,7 @@ model: ## Search the protocol's states to the end (about two minutes); see docs/
 
 .PHONY: fuzz fuzz-keep
 fuzz: ## Fuzz every decoder, FUZZTIME each (default 30s); what it finds interesting stays in Go's cache
-	@for p in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$p || exit 1; done; done
+	@GO="$(GO)" ./torture/soak/fuzz.sh $(or $(FUZZTIME),30s)
 fuzz-keep: ## Copy inputs from Go's cache into the corpora that every test runs (testdata/fuzz): KEEP each (default 16), of all sizes
 	@keep=$(or $(KEEP),16); for p in $$($(GO) list ./...); do \
 	  cd "$$($(GO) env GOCACHE)/fuzz/$$p" 2>/dev/null || continue; \
