@@ -12,8 +12,6 @@ import (
 	"github.com/holdfast/holdfast/sale"
 )
 
-const actor ledger.Actor = "ingress"
-
 // cleanupFor bounds what is done after a failure, beyond the driver's own
 // deadline: an undo must not be given up because the request was slow.
 const cleanupFor = 5 * time.Second

@@ -103,7 +103,6 @@ func (r redis) seen(c uint8) bid    { return r.owner(seenAt + 3*uint(c)) }
 func (r redis) pending(c uint8) bid { return r.owner(pendAt + 3*uint(c)) }
 func (r redis) dead(b bid) bool     { return r.get(deadAt+uint(b), 1) == 1 }
 func (r redis) seat(i uint) bid     { return r.owner(seatAt + 3*i) }
-func (r redis) isFree(i uint) bool  { return r.get(freeAt+i, 1) == 1 }
 func (r redis) unsold() uint8       { return r.get(freeAt, 1) + r.get(freeAt+1, 1) }
 func (r redis) count() uint8        { return r.get(countAt, 2) }
 
