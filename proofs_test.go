@@ -25,6 +25,8 @@ var proofs = map[string]struct {
 	"docs/cases.md":          {ids: caseIDs, tests: 150},
 	"docs/guards.md":         {tests: 100},
 	"docs/security-tests.md": {tests: 30},
+	"docs/reliability.md":    {tests: 15},
+	"docs/torture.md":        {tests: 5},
 	"README.md":              {tests: 15},
 }
 
