@@ -101,7 +101,7 @@ func (l *Loop) diff(ctx context.Context, saleID string, atRest bool) error {
 	var due bool
 	var err error
 	if atRest {
-		due, err = l.restDiffDue(ctx, saleID)
+		due, err = l.reaper.restDiffDue(ctx, saleID, l.o.DiffEvery, l.o.RestDiff)
 	} else {
 		due, err = l.reaper.DiffDue(ctx, saleID, l.o.DiffEvery)
 	}

@@ -2,6 +2,7 @@ package reaper
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -57,16 +58,47 @@ func (r *resting) saw(saleID string, atRest bool, until time.Time) {
 
 // restDiffDue is DiffDue for a sale at rest. A diff that left something open is
 // followed by the next one as soon as elsewhere: the second one alarms.
-func (l *Loop) restDiffDue(ctx context.Context, saleID string) (bool, error) {
-	due, err := l.reaper.DiffDue(ctx, saleID, l.o.DiffEvery)
+func (r *Reaper) restDiffDue(ctx context.Context, saleID string, every, rest time.Duration) (bool, error) {
+	due, err := r.DiffDue(ctx, saleID, every)
 	if err != nil || !due {
 		return false, err
 	}
-	if due, err = l.reaper.DiffDue(ctx, saleID, l.o.RestDiff); err != nil || due {
+	if due, err = r.DiffDue(ctx, saleID, rest); err != nil || due {
 		return due, err
 	}
-	n, err := l.reaper.tools.store.LastSweep(ctx, saleID, NoteDiff)
+	n, err := r.tools.store.LastSweep(ctx, saleID, NoteDiff)
 	return err == nil && unsettled(n), err
+}
+
+// RunScheduled is RunOnce for a schedule. Where it names no sale, a diff leaves
+// out those that the last sweep of any process found at rest, unless one is due
+// all the same (DefaultRestDiff).
+func (r *Reaper) RunScheduled(ctx context.Context, pass Pass, sales ...string) (Report, error) {
+	if pass != PassDiff || len(sales) > 0 {
+		return r.RunOnce(ctx, pass, sales...)
+	}
+	all, err := r.tools.store.Sales(ctx)
+	if err != nil {
+		return Report{Pass: pass}, fmt.Errorf("reaper: list the sales: %w", err)
+	}
+	for _, id := range all {
+		// What can't be told is compared: the pass itself says what is wrong.
+		if due, err := r.scheduledDiffDue(ctx, id); err != nil || due {
+			sales = append(sales, id)
+		}
+	}
+	if len(sales) == 0 {
+		return Report{Pass: pass}, nil
+	}
+	return r.RunOnce(ctx, pass, sales...)
+}
+
+func (r *Reaper) scheduledDiffDue(ctx context.Context, saleID string) (bool, error) {
+	swept, err := r.tools.store.LastSweep(ctx, saleID, NoteSweep)
+	if err != nil || swept.Counts["at_rest"] == 0 {
+		return true, err
+	}
+	return r.restDiffDue(ctx, saleID, 0, DefaultRestDiff)
 }
 
 func unsettled(diff ledger.SweepNote) bool { return diff.Counts["open"] > 0 || len(diff.Suspects) > 0 }

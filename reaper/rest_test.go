@@ -93,3 +93,39 @@ func (r *rig) hours(each ...func()) {
 	r.must(err)
 	made.Loop(reaper.LoopOptions{Jitter: func() float64 { return 0.5 }}).Run(ctx)
 }
+
+// TestRunScheduledLeavesOutWhatRests: an hour of a schedule that sweeps each
+// minute and compares every five, each time in a process of its own.
+func TestRunScheduledLeavesOutWhatRests(t *testing.T) {
+	for name, c := range map[string]struct {
+		at     time.Duration // after the close
+		before func(*rig)
+		named  []string
+		want   int
+	}{
+		"selling":            {at: -3 * time.Hour, want: 12},
+		"at rest":            {at: time.Hour, want: 1},
+		"at rest, and named": {at: time.Hour, named: []string{saleID}, want: 12},
+		"a difference stays": {at: holdIsOver - time.Second, before: differs, want: 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Advance(24*time.Hour + c.at)
+			if c.before != nil {
+				c.before(r)
+			}
+			for minute := range 60 {
+				if minute%5 == 0 {
+					_, err := r.another().RunScheduled(t.Context(), reaper.PassDiff, c.named...)
+					r.must(err)
+				}
+				_, err := r.another().RunScheduled(t.Context(), reaper.PassSweep, c.named...)
+				r.must(err)
+				r.Advance(time.Minute)
+			}
+			if got := r.Redis.Calls("ScanRecords"); got != c.want {
+				t.Errorf("%d diffs in an hour, not %d", got, c.want)
+			}
+		})
+	}
+}

@@ -91,6 +91,9 @@ func (r SweepResult) note() ledger.SweepNote {
 		"replayed": r.Replayed, "oldest_pending_ms": int(r.OldestPending.Milliseconds()), "took_ms": int(r.Took.Milliseconds()),
 		"failed": r.Failed(), "left": r.Left(),
 	}}
+	if r.AtRest() {
+		n.Counts["at_rest"] = 1
+	}
 	for name, t := range map[string]Tally{"pending": r.Pending, "holds": r.Holds, "undos": r.Undos, "refunds": r.Refunds} {
 		n.Counts[name+"_found"], n.Counts[name+"_done"], n.Counts[name+"_captured"] = t.Found, t.Done, t.Captured
 	}

@@ -49,7 +49,7 @@ func (h *House) passFunction(pass reaper.Pass) (any, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, in ScheduleInput) (reaper.Report, error) {
-		return healers.RunOnce(ctx, pass, in.Sales...)
+		return healers.RunScheduled(ctx, pass, in.Sales...)
 	}, nil
 }
 
