@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ingress/seats"
+	"github.com/holdfast/holdfast/ingress/static"
 )
 
 // mapFor bounds reading a map; the ledger may have to be scanned for it.
@@ -54,8 +55,17 @@ func (in *Ingress) seatMap(c echo.Context) error {
 	}
 	h := c.Response().Header()
 	h["Content-Type"], h["Cache-Control"] = contentJSON, noStore
+	h.Set("Vary", "Accept-Encoding")
+	withPlan := c.QueryParam("plan") != "0"
+	var body []byte
+	if withPlan && own == "" && static.TakesGzip(c.Request()) {
+		h.Set("Content-Encoding", "gzip")
+		body = v.Packed(in.Now())
+	} else {
+		body = v.Document(in.Now(), withPlan, own)
+	}
 	c.Response().WriteHeader(http.StatusOK)
-	_, _ = c.Response().Write(v.Document(in.Now(), c.QueryParam("plan") != "0", own)) // nobody is left to tell
+	_, _ = c.Response().Write(body) // nobody is left to tell
 	return nil
 }
 

@@ -47,7 +47,7 @@ func newTown(t testing.TB, n int) *town {
 	var rows []admission.RosterEntry
 	for i := range n {
 		tokens[i] = "S" + strconv.Itoa(i)
-		l.Seats = append(l.Seats, sale.Seat{Name: tokens[i], Score: i + 1, Run: i/30 + 1})
+		l.Seats = append(l.Seats, sale.Seat{Name: tokens[i], Section: "Stalls", Row: "R" + strconv.Itoa(i/100), Score: i + 1, Run: i/30 + 1})
 		rows = append(rows, admission.RosterEntry{Candidate: "c" + strconv.Itoa(i), EmailHash: "aaaaaaaaaaaaaaaa"})
 	}
 	s := sale.Sale{ID: "hall", Levels: []sale.Level{l}, Price: sale.Money{AmountMinor: 1, Currency: "EUR"}}

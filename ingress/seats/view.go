@@ -1,6 +1,8 @@
 package seats
 
 import (
+	"bytes"
+	"compress/gzip"
 	"strconv"
 	"sync"
 	"time"
@@ -32,6 +34,9 @@ type View struct {
 
 	once sync.Once
 	body []byte // without the closing brace
+
+	packing sync.Once
+	packed  []byte // the whole document with the plan
 }
 
 // Version is what deltas chain by. It is opaque to viewers.
@@ -77,6 +82,19 @@ func (v *View) Document(now time.Time, withPlan bool, own string) []byte {
 		b = append(b, v.layout.plan...)
 	}
 	return append(b, '}', '\n')
+}
+
+// Packed is the document with the plan, as everybody gets it first, in gzip. It is
+// packed once for all who ask, because a large hall's is work.
+func (v *View) Packed(now time.Time) []byte {
+	v.packing.Do(func() {
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is one of its own
+		_, _ = z.Write(v.Document(now, true, ""))       // into memory
+		_ = z.Close()
+		v.packed = b.Bytes()
+	})
+	return v.packed
 }
 
 // own appends what belongs to the id. An id that holds nothing, or no longer, has

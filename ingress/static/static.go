@@ -98,7 +98,7 @@ func (f *Files) Serve(w http.ResponseWriter, r *http.Request, name string) error
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	body := a.plain
-	if takesGzip(r) {
+	if TakesGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		body = a.packed
 	}
@@ -106,9 +106,9 @@ func (f *Files) Serve(w http.ResponseWriter, r *http.Request, name string) error
 	return err
 }
 
-// takesGzip reads Accept-Encoding; a client that gives gzip the weight 0 does
+// TakesGzip reads Accept-Encoding; a client that gives gzip the weight 0 does
 // not want it.
-func takesGzip(r *http.Request) bool {
+func TakesGzip(r *http.Request) bool {
 	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		coding, params, err := mime.ParseMediaType("x/" + strings.TrimSpace(part))
 		if err == nil && coding == "x/gzip" {
