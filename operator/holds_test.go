@@ -207,10 +207,19 @@ func TestView(t *testing.T) {
 	if !v.Selling || v.Bookings != 3 || v.OldestAge != 7 || v.Queue == nil || v.Queue.Waiting != 4 || v.Diff == nil || v.Sweep != nil {
 		t.Errorf("view %+v", v)
 	}
+	if v.OldestHold != 12 || v.DueHolds != 0 {
+		t.Errorf("the oldest hold is %v s old, %d are due", v.OldestHold, v.DueHolds)
+	}
 	drift, err := b.Drift(b.ctx, spring)
 	b.must(err)
 	if drift.At == nil || drift.Counts["open"] != 2 || len(drift.Suspects) != 1 {
 		t.Errorf("drift %+v", drift)
+	}
+	b.Advance(b.World.Plan.Hold - 8*time.Second) // the hold of 12 seconds ago is over, that of 7 seconds ago is not
+	v, err = b.View(b.ctx, spring)
+	b.must(err)
+	if v.DueHolds != 1 {
+		t.Errorf("%d holds are due, 1 is", v.DueHolds)
 	}
 	b.queue.err = errors.New("no route")
 	b.World.Redis.Flush()

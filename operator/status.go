@@ -41,6 +41,9 @@ type View struct {
 	Bookings  int       `json:"bookings"` // live, in Redis
 	OldestAge float64   `json:"oldest_pending_seconds"`
 
+	OldestHold float64 `json:"oldest_hold_seconds"` // since the admission of the oldest held booking
+	DueHolds   int     `json:"due_holds"`           // bookings still held after their deadline: the next sweep is to end them
+
 	Levels []LevelView `json:"levels"`
 	Total  LevelView   `json:"total"`
 
@@ -122,12 +125,14 @@ func (d *Desk) viewSeats(ctx context.Context, c ledger.Control, v *View) error {
 		at[v.Levels[i].Name] = &v.Levels[i]
 	}
 	v.Total = LevelView{Name: "total", Cap: c.Plan.TotalCap}
+	var ages holdAges
 	err := d.Redis.ScanRecords(ctx, c.Sale, func() func(admission.Record, bool) error {
 		seen := make(map[string]bool) // a scan may repeat
 		return func(r admission.Record, pending bool) error {
 			if l := at[r.Level]; l != nil && !seen[r.BookingID] {
 				seen[r.BookingID] = true
 				l.count(r, pending)
+				ages.count(r)
 			}
 			return nil
 		}
@@ -145,6 +150,7 @@ func (d *Desk) viewSeats(ctx context.Context, c ledger.Control, v *View) error {
 	}
 	v.Lost = live.Gen != c.Gen
 	v.Now, v.Version, v.Bookings = live.Now.UTC(), live.Version, live.Bookings
+	v.OldestHold, v.DueHolds = ages.at(live.Now)
 	v.Open = v.Open && live.Open && live.Gen == c.Gen
 	v.Selling = v.Open && !v.Frozen && !live.Now.Before(live.OpensAt) && live.Now.Before(live.ClosesAt)
 	for _, l := range live.Levels {
@@ -170,6 +176,35 @@ func (l *LevelView) count(r admission.Record, pending bool) {
 	if pending {
 		l.Pending += n
 	}
+}
+
+// holdAges is when the held bookings began, and when they have to end.
+type holdAges struct {
+	first time.Time
+	until []time.Time
+}
+
+func (h *holdAges) count(r admission.Record) {
+	if r.Stage == admission.StagePaid || r.Stage == admission.StageSoft {
+		return
+	}
+	if len(h.until) == 0 || r.AdmittedAt.Before(h.first) {
+		h.first = r.AdmittedAt
+	}
+	h.until = append(h.until, r.HoldUntil)
+}
+
+// at are the age in seconds of the oldest hold, and how many should have ended.
+func (h *holdAges) at(now time.Time) (oldest float64, due int) {
+	if len(h.until) == 0 {
+		return 0, 0
+	}
+	for _, t := range h.until {
+		if !now.Before(t) {
+			due++
+		}
+	}
+	return now.Sub(h.first).Seconds(), due
 }
 
 func (d *Desk) oldestPending(ctx context.Context, saleID string, v *View) error {
