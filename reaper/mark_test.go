@@ -138,6 +138,28 @@ func TestRebuiltSaleHasMarksOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestNoteOfAnOldGenerationIsLate: a reaper slept between its mark and its note
+// while the sale was frozen and rebuilt. Its note does not come over that of the
+// new Redis.
+func TestNoteOfAnOldGenerationIsLate(t *testing.T) {
+	r := newRig(t)
+	r.sweep()
+	sleepy, h := r.slow()
+	h.after = func() error {
+		r.loseRedis()
+		r.sweep()
+		r.rebuild() // ends with a diff, which sets the first mark
+		return nil
+	}
+	_, err := sleepy.Sweeper.Sweep(t.Context(), saleID)
+	r.must(err)
+	r.promote("two", true)
+	r.promote("three", true)
+	if res := r.sweep(); res.Replication != reaper.ReplicationFailover {
+		t.Errorf("the sweep saw %s", res.Replication)
+	}
+}
+
 // hooked lets a test act just before a reaper looks at Redis, and just before and
 // after it sets the mark.
 type hooked struct {

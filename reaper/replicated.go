@@ -47,11 +47,15 @@ func (t *tools) past(ctx context.Context, c ledger.Control) (past, error) {
 
 // next is a mark that follows. Its place in the order of marks is its own: one
 // millisecond after the last one, whatever the clocks say, so that a reaper that
-// slept can't put its note over those of others.
+// slept can't put its note over those of others. The first one of a generation
+// leaves room for a mark of the generation before, which may still be on its way
+// to the ledger.
 func (p past) next(gen int64, now time.Time) string {
 	at := p.at.Add(time.Millisecond)
-	if p.at.IsZero() {
-		at = now
+	if p.mark == "" {
+		if at = at.Add(time.Millisecond); now.After(at) {
+			at = now
+		}
 	}
 	return fmt.Sprintf("%d-%d-%s", gen, at.UnixMilli(), rand.Text())
 }
