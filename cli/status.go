@@ -109,6 +109,7 @@ func printView(out io.Writer, v operator.View, now time.Time) error {
 	t = newTable(out)
 	t.row("queue", queueLine(v))
 	t.row("oldest pending", about(time.Duration(v.OldestAge*float64(time.Second))))
+	t.row("oldest hold", fmt.Sprintf("%s; %d are over", about(time.Duration(v.OldestHold*float64(time.Second))), v.DueHolds))
 	t.row("last sweep", noteLine(v.Sweep, now))
 	t.row("last diff", driftLine(v.Diff, now))
 	if v.Breaker != "" {
