@@ -86,6 +86,9 @@ func TestConsoleLooksRight(t *testing.T) {
 	p.click("#holds-load")
 	p.await("document.querySelectorAll('#holds tbody tr').length >= 6")
 	p.await("[...document.querySelectorAll('#outcomes tbody tr')].some(r => r.cells[0].textContent === 'created')") // of the ingress, by way of the ledger
+	p.hasTiles("Sale", "Requests / s", "Answers 503 / s", "Admission p99", "Queue", "Oldest message", "Oldest pending", "Oldest hold", "Holds over", "Redis", "Replica lag", "Last sweep", "Last comparison", "Drift")
+	p.charts("Late")
+	p.charts("")
 	p.click("#inbox-load")
 	p.says("Nothing is parked.")
 	p.fill("#find-code", string(person(17).Code))

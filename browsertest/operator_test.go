@@ -46,6 +46,32 @@ func cell(level string, column int) string {
 	return fmt.Sprintf("Number([...document.querySelectorAll('#levels tbody tr')].find(r => r.cells[0].textContent === %q).cells[%d].textContent)", level, column)
 }
 
+// hasTiles wants these names among the numbers of the moment, each with a value.
+func (p *tab) hasTiles(names ...string) {
+	p.Helper()
+	shown := js[map[string]string](p, "Object.fromEntries([...document.querySelectorAll('#tiles > div')].map(d => [d.children[0].textContent, d.children[1].textContent]))")
+	for _, name := range names {
+		if shown[name] == "" {
+			p.Errorf("no tile %q: %q", name, shown)
+		}
+	}
+}
+
+// charts shows a level, "" for all, in the chart, and wants its picture to be
+// another one than before.
+func (p *tab) charts(level string) {
+	p.Helper()
+	const draw = `(level => {
+		const choice = document.querySelector("#chart-level"), canvas = document.querySelector("#chart canvas"), before = canvas.toDataURL();
+		choice.value = level;
+		choice.dispatchEvent(new Event("change"));
+		return new Promise((done) => requestAnimationFrame(() => done(choice.value === level && canvas.toDataURL() !== before)));
+	})`
+	if !js[bool](p, fmt.Sprintf("%s(%q)", draw, level)) {
+		p.Errorf("the chart does not change to level %q", level)
+	}
+}
+
 // TestOffice is an operator's day: close, open, a cap that is refused and one
 // that is not, a hold that is released, and all of it in the trail.
 func TestOffice(t *testing.T) {
@@ -59,7 +85,7 @@ func TestOffice(t *testing.T) {
 	p := newTab(t)
 	p.console("office")
 	p.number(cell("Early", 2), 1)
-	p.number(cell("Early", 5), 4)
+	p.number(cell("Early", 5), 4) // free
 	p.click("#close")
 	p.click("#ask-do")
 	if !js[bool](p, "document.querySelector('#ask').open") {

@@ -34,14 +34,13 @@ type watch struct {
 
 // point is one instant of the chart.
 type point struct {
-	At      int64   `json:"t"` // Unix milliseconds
-	Held    int     `json:"held"`
-	Paid    int     `json:"paid"`
-	Pending int     `json:"pending"`
-	Free    int     `json:"free"`
-	Rate    float64 `json:"rate"`
-	P99     float64 `json:"p99"`
+	At     int64            `json:"t"`      // Unix milliseconds
+	Levels map[string]seats `json:"levels"` // by name; "" is all of them together
 }
+
+// seats are cap, held, paid, pending and free, in this order: the history has
+// hundreds of them.
+type seats [5]int
 
 // state is what a page is told each second.
 type state struct {
@@ -126,7 +125,7 @@ func (w *watch) read(ctx context.Context) state {
 	} else if s.View, err = json.Marshal(v); err != nil {
 		s.Fault = err.Error()
 	} else {
-		s.Point = w.point(s.View, s.Figures)
+		s.Point = w.point(s.View)
 	}
 	if h, err := c.Desk.Health(ctx, w.sale); err != nil {
 		s.RedisIs = err.Error()
@@ -151,15 +150,24 @@ func (w *watch) figures(ctx context.Context) Figures {
 	return r.since(w.readings[0])
 }
 
-func (w *watch) point(view []byte, f Figures) *point {
+func (w *watch) point(view []byte) *point {
+	type level struct {
+		Level                          string
+		Cap, Held, Paid, Pending, Free int
+	}
 	var v struct {
-		Total struct{ Held, Paid, Pending, Free int }
+		Levels []level
+		Total  level
 	}
 	if json.Unmarshal(view, &v) != nil {
 		return nil
 	}
-	t := v.Total
-	return &point{At: w.console.Now().UnixMilli(), Held: t.Held, Paid: t.Paid, Pending: t.Pending, Free: t.Free, Rate: f.Requests, P99: f.AdmitP99}
+	of := func(l level) seats { return seats{l.Cap, l.Held, l.Paid, l.Pending, l.Free} }
+	p := &point{At: w.console.Now().UnixMilli(), Levels: map[string]seats{"": of(v.Total)}}
+	for _, l := range v.Levels {
+		p.Levels[l.Level] = of(l)
+	}
+	return p
 }
 
 func (w *watch) tell(s state) {

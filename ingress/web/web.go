@@ -22,8 +22,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 type level struct {
-	Name, Price string
-	Seated      bool // chosen by name
+	Name   string
+	Price  string     // as anybody reads it; the script writes Money as the reader's language does
+	Money  sale.Money // the same
+	Seated bool       // chosen by name
 }
 
 type salePage struct {
@@ -58,7 +60,7 @@ func ShowSale(w http.ResponseWriter, s sale.Sale) error {
 	for _, l := range s.Levels {
 		seated := l.Kind == sale.KindSeated
 		p.Seated = p.Seated || seated
-		p.Levels = append(p.Levels, level{l.Name, price(s.PriceOf(l.Name)), seated})
+		p.Levels = append(p.Levels, level{l.Name, price(s.PriceOf(l.Name)), s.PriceOf(l.Name), seated})
 	}
 	return show(w, "sale.html", saleAge, p)
 }

@@ -31,12 +31,16 @@ desk.live = (() => {
       tile("Oldest message", waits ? span(waits / 1000) : "none", waits > 60000 ? "bad" : ""),
       tile("Dead letters", q ? q.dead : "–", q && q.dead ? "bad" : ""),
       tile("Oldest pending", v.oldest_pending_seconds ? span(v.oldest_pending_seconds) : "none", v.oldest_pending_seconds > 60 ? "bad" : ""),
+      tile("Oldest hold", v.oldest_hold_seconds ? span(v.oldest_hold_seconds) : "none"),
+      tile("Holds over", v.due_holds || "none"), // the sweeps end them within their bound; late ones are an alarm of the reaper
       tile("Redis", r ? r.Role + ", " + r.ConnectedReplicas + " replica" + (r.ConnectedReplicas === 1 ? "" : "s") : s.redis_fault || "–", r && r.Role === "master" ? "" : "bad"),
       tile("Replica lag", r ? r.ReplicaLagBytes + " bytes" : "–"),
       tile("Last sweep", ago(v.now, v.sweep && v.sweep.at)), tile("Last comparison", ago(v.now, v.diff && v.diff.at)),
       tile("Drift", s.drift && s.drift.at ? (counts.open || "none") : "not compared yet", counts.open ? "bad" : ""),
       tile("Roster", v.roster), tile("Live bookings", v.bookings),
     ];
+    const c = v.cap_change;
+    if (c) list.push(tile("Cap of " + (c.level || "all levels"), c.from + " to " + c.to + ", not finished", "bad"));
     if (v.breaker) list.push(tile("Breaker", v.breaker, "bad"));
     at("tiles").replaceChildren(...list);
   };
@@ -45,7 +49,7 @@ desk.live = (() => {
     const line = (l, name, total) => {
       const change = desk.button("Cap", "Change the cap of " + name, () => desk.acts.cap(total ? "" : l.level, l.cap));
       change.dataset.cap = total ? "" : l.level;
-      return row([name, l.cap, l.held, l.paid, l.soft, l.free, l.pending, change], true);
+      return row([name, l.cap, l.held, l.paid, l.pending, l.free, l.soft, change], true);
     };
     const body = at("levels").tBodies[0];
     const held = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.cap : undefined;
@@ -67,6 +71,7 @@ desk.live = (() => {
       const before = desk.view && desk.view.sale === s.view.sale ? desk.view.epoch : s.view.epoch;
       tiles(s);
       levels(s.view);
+      desk.chart.levels(s.view.levels.map((l) => l.level));
       desk.view = s.view;
       if (s.view.epoch !== before) desk.changed(); // a failover, a freeze or a rebuild: the trail tells
     }

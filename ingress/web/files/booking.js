@@ -66,6 +66,7 @@
     return phase() === "closed" || view.id ? holdfast.between(40, 80) : holdfast.between(4, 8);
   };
 
+  const price = ({ amount, currency }) => holdfast.money({ amount_minor: Number(amount), currency });
   const learn = (doc) => {
     status = doc;
     times.opens = Date.parse(doc.opens_at);
@@ -74,7 +75,7 @@
     for (const l of doc.levels) {
       const option = [...level.options].find((o) => o.value === l.level);
       if (!option) continue;
-      option.textContent = option.value + (option.dataset.seated ? "" : " – " + option.dataset.price) + (l.state === "available" ? "" : " – " + t("state_" + l.state));
+      option.textContent = option.value + (l.state === "available" ? "" : " – " + t("state_" + l.state)) + (option.dataset.seated ? "" : " – " + price(option.dataset));
     }
     const none = doc.levels.length > 0 && doc.levels.every((l) => l.state !== "available");
     if (full && !none) say(t("seats_back", { levels: free().join(", ") }), ...choices());

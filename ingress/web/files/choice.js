@@ -26,7 +26,7 @@ holdfast.choice = (section, sale, zone, hooks) => {
     dl.append(el("dt", t("seats")), el("dd", list(hold.seats)), el("dt", t("price")), el("dd", holdfast.money(hold.price)), el("dt", t("time_choice")), box);
     const book = holdfast.button(t("book_choice"), () => hooks.book({ code: hold.code, email: hold.email, hold_id: hold.hold_id }));
     book.className = "main";
-    const pair = el("div", undefined, "pair");
+    const pair = el("div", undefined, "pair even");
     pair.append(holdfast.button(t("other_seats"), () => hooks.change(hold)), holdfast.button(t("let_go"), letGo));
     section.replaceChildren(head, el("p", t("say_choice", { time: holdfast.clockTime(until(), zone) })), dl, book, pair);
     if (Date.parse(hold.max_until) - until() > 15000) section.append(holdfast.button(t("more_time"), more));
