@@ -51,6 +51,7 @@ type state struct {
 	RedisIs string            `json:"redis_fault,omitempty"`
 	Drift   any               `json:"drift,omitempty"`
 	Point   *point            `json:"point,omitempty"`
+	Next    int64             `json:"next_ms"` // until the next reading begins: a page that hears nothing for longer is cut off
 }
 
 func (c *Console) watch(saleID string) *watch {
@@ -88,8 +89,11 @@ func (w *watch) leave(states chan []byte) {
 func (w *watch) run(ctx context.Context) {
 	for {
 		start := time.Now()
-		w.tell(w.read(ctx))
-		pause := time.NewTimer(max(watchEvery-time.Since(start), watchShare*time.Since(start)))
+		s := w.read(ctx)
+		rest := restAfter(time.Since(start))
+		s.Next = rest.Milliseconds()
+		w.tell(s)
+		pause := time.NewTimer(rest)
 		select {
 		case <-w.console.ended:
 		case <-pause.C:
@@ -100,6 +104,9 @@ func (w *watch) run(ctx context.Context) {
 		}
 	}
 }
+
+// restAfter is how long reading pauses after one that took so long.
+func restAfter(took time.Duration) time.Duration { return max(watchEvery-took, watchShare*took) }
 
 func (w *watch) rest() bool {
 	w.mu.Lock()

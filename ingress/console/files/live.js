@@ -3,7 +3,7 @@
 
 desk.live = (() => {
   const { at, el, row, span, time } = { ...desk, row: desk.row.bind(desk), el: desk.el, span: desk.span };
-  let source = null, last = 0;
+  let source = null, last = 0, patience = 5000;
 
   const tile = (name, value, mood) => {
     const box = el("div", undefined, mood);
@@ -64,6 +64,7 @@ desk.live = (() => {
 
   const state = (s) => {
     last = Date.now();
+    patience = 5000 + 2 * (s.next_ms || 0); // a sale that is slow to read is read less often
     const fault = at("fault");
     fault.hidden = !s.fault;
     if (s.fault && fault.textContent !== s.fault) fault.textContent = s.fault;
@@ -85,7 +86,7 @@ desk.live = (() => {
     badge.className = "badge " + mood;
   };
 
-  setInterval(() => { if (last && Date.now() - last > 5000) link("no news for " + span((Date.now() - last) / 1000), "lost"); }, 1000);
+  setInterval(() => { if (last && Date.now() - last > patience) link("no news for " + span((Date.now() - last) / 1000), "lost"); }, 1000);
 
   return {
     follow() {
