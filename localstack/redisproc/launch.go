@@ -127,7 +127,7 @@ func (s *Server) args(port int) []string {
 		return append(a, s.opt.Args...)
 	}
 	a = append(a,
-		"--save", "", "--maxmemory-policy", "noeviction",
+		"--save", "", "--maxmemory-policy", "noeviction", "--repl-backlog-ttl", "0",
 		"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
 		"--repl-ping-replica-period", "1", "--shutdown-timeout", "1",
 		"--enable-debug-command", "local", "--appendonly", yesNo(s.opt.AppendOnly))
