@@ -38,7 +38,7 @@ func TestPairReplicates(t *testing.T) {
 	if err := conn.Set(ctx, "k", "v", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := conn.Wait(ctx, 1, time.Second).Result(); err != nil || n != 1 {
+	if n, err := conn.Wait(ctx, 1, 5*time.Second).Result(); err != nil || n != 1 {
 		t.Fatalf("WAIT = %d, %v; want the one replica", n, err)
 	}
 	if v, err := client(t, pair.Replica).Get(ctx, "k").Result(); err != nil || v != "v" {
