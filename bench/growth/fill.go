@@ -29,7 +29,7 @@ func plan(candidates int, now time.Time) sale.Sale {
 }
 
 // fillers is how many bookings are made at once.
-const fillers = 64
+const fillers = 128
 
 // fill books every seat: admitted, its payment attached, held in the ledger,
 // settled. Nothing is paid, so no gateway has to know of it.
@@ -42,45 +42,54 @@ func (w *world) fill(ctx context.Context, people *rostergen.Roster, seats int) e
 	work.SetLimit(fillers)
 	for i := range seats {
 		work.Go(func() error {
-			var err error
-			for range patience {
-				err = w.book(ctx, people.Row(i), []string{"A", "B"}[i%2], c.Gen)
-				if !errors.Is(err, admission.ErrUnacknowledged) {
-					return err
-				}
-			}
-			return err
+			return w.book(ctx, people.Row(i), []string{"A", "B"}[i%2], c.Gen)
 		})
 	}
 	return work.Wait()
 }
 
-// patience is how often a booking is tried whose replica is slow: a refused one
-// was undone, and the next try is another booking.
+// patience is how often a step is tried whose replica is slow.
 const patience = 20
 
+func patiently(step func() error) error {
+	var err error
+	for range patience {
+		if err = step(); !errors.Is(err, admission.ErrUnacknowledged) {
+			break
+		}
+	}
+	return err
+}
+
 func (w *world) book(ctx context.Context, person sale.Row, level string, gen int64) error {
-	id, err := w.Hasher.BookingID(rand.Reader)
+	b := ledger.Booking{Sale: saleID, Candidate: string(w.Hasher.Code(person.Code)), EmailHash: string(w.Hasher.Email(person.Email)),
+		Level: level, Gen: gen, Price: sale.Money{AmountMinor: 100, Currency: "EUR"}, InputHash: w.Hasher.Input("growth")}
+	var a admission.Answer
+	err := patiently(func() (err error) { // what was not acknowledged was undone, so the next try is another booking
+		if b.ID, err = w.Hasher.BookingID(rand.Reader); err != nil {
+			return err
+		}
+		a, err = w.Redis.Admit(ctx, admission.Request{Sale: saleID, BookingID: b.ID, Candidate: b.Candidate, Level: level, Gen: gen, InputHash: b.InputHash,
+			EmailHash: b.EmailHash, AmountMinor: 100, Currency: "EUR", Count: 1})
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	b := ledger.Booking{ID: id, Sale: saleID, Candidate: string(w.Hasher.Code(person.Code)), EmailHash: string(w.Hasher.Email(person.Email)),
-		Level: level, Gen: gen, Price: sale.Money{AmountMinor: 100, Currency: "EUR"}, Payment: ledger.PaymentKey{Gateway: w.Config.Gateway, ID: "pay-" + id},
-		InputHash: w.Hasher.Input("growth")}
-	a, err := w.Redis.Admit(ctx, admission.Request{Sale: saleID, BookingID: id, Candidate: b.Candidate, Level: level, Gen: gen, InputHash: b.InputHash,
-		EmailHash: b.EmailHash, AmountMinor: 100, Currency: "EUR", Count: 1})
-	if err != nil {
-		return err
-	}
-	if a.Outcome != admission.Admitted {
+	if a.Outcome != admission.Admitted && a.Outcome != admission.Replayed {
 		return fmt.Errorf("candidate %s is answered %v", person.Code, a.Outcome)
 	}
+	b.Payment = ledger.PaymentKey{Gateway: w.Config.Gateway, ID: "pay-" + b.ID}
 	b.AdmittedAt, b.HoldUntil = a.AdmittedAt, a.HoldUntil
 	for _, token := range a.Tokens {
 		b.Seats = append(b.Seats, ledger.Seat{Token: token, Score: 1})
 	}
-	if _, err := w.Redis.Attach(ctx, admission.Attachment{Sale: saleID, BookingID: id, Driver: a.Driver, PaymentID: b.Payment.ID, URL: "https://pay.example.org",
-		HoldUntil: a.HoldUntil, StashFor: time.Second}); err != nil {
+	err = patiently(func() error {
+		_, err := w.Redis.Attach(ctx, admission.Attachment{Sale: saleID, BookingID: b.ID, Driver: a.Driver, PaymentID: b.Payment.ID, URL: "https://pay.example.org",
+			HoldUntil: a.HoldUntil, StashFor: time.Second})
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	hold, err := ledger.Hold(b, "growth", w.Now())
@@ -90,6 +99,8 @@ func (w *world) book(ctx context.Context, person sale.Row, level string, gen int
 	if err := w.Store.Apply(ctx, hold); err != nil {
 		return err
 	}
-	_, err = w.Redis.Settle(ctx, saleID, id, b.Candidate, false)
-	return err
+	return patiently(func() error {
+		_, err := w.Redis.Settle(ctx, saleID, b.ID, b.Candidate, false)
+		return err
+	})
 }
