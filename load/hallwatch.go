@@ -102,8 +102,8 @@ const (
 )
 
 // compare is the last look: when all is quiet, the seats of paid bookings are
-// shown as sold, and nothing is held. More may be sold: late money gets another
-// booking, which no client of this crowd was told of.
+// shown as sold, and nothing is held. More may be sold than clients know of, since
+// late money gets another booking: but no more than the stores have.
 func (h *hall) compare(ctx context.Context, r *run) error {
 	if !r.result.Quiet {
 		return nil
@@ -113,7 +113,7 @@ func (h *hall) compare(ctx context.Context, r *run) error {
 		m, err := h.client.seats(ctx, false)
 		if err != nil {
 			wrong = []string{err.Error()}
-		} else if wrong = h.difference(m); len(wrong) == 0 {
+		} else if wrong = h.difference(m, r.inUse()); len(wrong) == 0 {
 			return nil
 		}
 		if !pause(ctx, compareEvery) {
@@ -124,11 +124,31 @@ func (h *hall) compare(ctx context.Context, r *run) error {
 	return ctx.Err()
 }
 
-func (h *hall) difference(m seatMap) (wrong []string) {
+// inUse is how many named seats the stores say are taken; unknown if the run can
+// not look inside.
+func (r *run) inUse() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.result.Watched {
+		return unknown
+	}
+	n := 0
+	for level := range r.hall.levels {
+		n += r.result.Last.Used[level]
+	}
+	return n
+}
+
+const unknown = -1
+
+func (h *hall) difference(m seatMap, inUse int) (wrong []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(m.Held) > 0 {
 		wrong = append(wrong, fmt.Sprintf("%d seats are shown as held when nobody holds one", len(m.Held)))
+	}
+	if inUse != unknown && len(m.Sold) != inUse {
+		wrong = append(wrong, fmt.Sprintf("%d seats are shown as sold, %d are", len(m.Sold), inUse))
 	}
 	for s := range h.sold {
 		if !slices.Contains(m.Sold, s) {

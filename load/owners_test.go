@@ -63,3 +63,25 @@ func TestOwners(t *testing.T) {
 		}
 	}
 }
+
+// TestLastMap: what the last map has to show, with and without a look inside.
+func TestLastMap(t *testing.T) {
+	h := &hall{sold: map[string]string{"A": "b1"}}
+	for _, c := range []struct {
+		name  string
+		m     seatMap
+		inUse int
+		wrong int
+	}{
+		{"what is paid", seatMap{Sold: []string{"A"}}, 1, 0},
+		{"late money, which clients do not know", seatMap{Sold: []string{"A", "B"}}, 2, 0},
+		{"a seat that nobody has", seatMap{Sold: []string{"A", "B"}}, 1, 1},
+		{"a seat that nobody has, from outside", seatMap{Sold: []string{"A", "B"}}, unknown, 0},
+		{"a paid seat is missing", seatMap{Sold: []string{"B"}}, 1, 1},
+		{"something is held", seatMap{Sold: []string{"A"}, Held: map[string]int{"B": 9}}, 1, 1},
+	} {
+		if wrong := h.difference(c.m, c.inUse); len(wrong) != c.wrong {
+			t.Errorf("%s: %q, want %d", c.name, wrong, c.wrong)
+		}
+	}
+}
