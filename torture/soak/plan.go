@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -74,11 +73,12 @@ var fuzzer = regexp.MustCompile(`(?m)^func Fuzz\w*\(`)
 
 // countFuzzers counts the fuzzers of the module, which share their time.
 func countFuzzers(root string) (n int, err error) {
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	tree := os.DirFS(root)
+	err = fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		source, err := os.ReadFile(path)
+		source, err := fs.ReadFile(tree, path)
 		n += len(fuzzer.FindAll(source, -1))
 		return err
 	})
