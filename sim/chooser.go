@@ -137,7 +137,9 @@ func (c *tab) book(hold string) (done bool, pause time.Duration) {
 			again.Set("Idempotency-Key", c.key+"-again")
 		}
 		c.p.run(func(context.Context) {
-			a, err := c.t.requestTo(c.p, int(hash8(hold)/2)%c.t.script.ingress, http.MethodPost, "/sales/"+theSale+"/bookings", body, again)
+			// The query tells its turns from those of the first click, which are at
+			// the same time: turns that look alike would come in any order.
+			a, err := c.t.requestTo(c.p, int(hash8(hold)/2)%c.t.script.ingress, http.MethodPost, "/sales/"+theSale+"/bookings?click=2", body, again)
 			if err == nil && (a.status == http.StatusCreated || a.status == http.StatusOK && a.doc.State == "held") {
 				c.t.audit.acknowledged(a.doc.BookingID)
 			}
