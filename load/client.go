@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -142,6 +143,9 @@ func (c *client) booking(ctx context.Context, a acked) (Booking, error) {
 	return r.Booking, err
 }
 
+// errPageOver says that the gateway takes no more money for this payment.
+var errPageOver = errors.New("the pay page is over")
+
 // press presses a button of the sandbox's pay page and returns where the gateway
 // sends the browser then. It is the gateway that answers, not the shop.
 func (c *client) press(ctx context.Context, payURL string, form url.Values) (back string, err error) {
@@ -157,6 +161,9 @@ func (c *client) press(ctx context.Context, payURL string, form url.Values) (bac
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	back = resp.Header.Get("Location")
+	if resp.StatusCode == http.StatusConflict {
+		return "", errPageOver
+	}
 	if resp.StatusCode < 300 || resp.StatusCode >= 400 || back == "" {
 		return "", fmt.Errorf("the pay page answered %s", resp.Status)
 	}

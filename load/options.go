@@ -78,7 +78,8 @@ type Result struct {
 	Failed      int            `json:"failed_payments"`
 	Pressed     int            `json:"pressed_pay"`
 	PressErrors int            `json:"press_errors"`
-	NotHome     int            `json:"not_home"` // payers who never got to see the shop's return page
+	PageOver    int            `json:"page_over"` // presses after the payment's end, or after one whose answer was lost
+	NotHome     int            `json:"not_home"`  // payers who never got to see the shop's return page
 	// Acked are the bookings that an answer named, by the state in which they
 	// ended; Unaccounted are those that could not be found again.
 	Acked       map[string]int `json:"acked"`

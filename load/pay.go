@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strconv"
 	"time"
@@ -54,14 +55,23 @@ const pressTries = 5
 // The two are different acts: the gateway has to answer, and with its answer the
 // payment is on its way; the shop may be down in that moment, and its page is
 // loaded again, as people do.
+//
+// A page that is over answers too: after the end of the hold, or where an earlier
+// press went through and only its answer was lost.
 func (r *run) press(ctx context.Context, b Booking, after time.Duration, form url.Values) {
+	held := time.Now().Add(b.HoldUntil.Sub(b.Now))
 	for try := range pressTries {
 		if !pause(ctx, after+time.Duration(try)*time.Second) {
 			return
 		}
-		if back, err := r.client.press(ctx, b.PaymentURL, form); err == nil {
+		back, err := r.client.press(ctx, b.PaymentURL, form)
+		switch {
+		case err == nil:
 			r.count(&r.result.Pressed)
 			r.comeHome(ctx, back)
+			return
+		case errors.Is(err, errPageOver) && (try > 0 || time.Now().After(held)):
+			r.count(&r.result.PageOver)
 			return
 		}
 		after = 0

@@ -31,7 +31,7 @@ func Judge(r Result) []Check {
 		answersOf(r, Honeypot, "201"),
 		soldOut(r),
 		accounted(r),
-		{Name: "every pay button answered", OK: r.PressErrors == 0, Detail: fmt.Sprintf("%d pressed, %d never answered; %d payers never saw the return page", r.Pressed, r.PressErrors, r.NotHome)},
+		{Name: "every pay button answered", OK: r.PressErrors == 0, Detail: fmt.Sprintf("%d pressed, %d on a page that was over, %d never answered; %d payers never saw the return page", r.Pressed, r.PageOver, r.PressErrors, r.NotHome)},
 	}
 	if !r.Watched {
 		for i, c := range checks {
