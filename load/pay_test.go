@@ -13,7 +13,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func answer(status int) (*http.Response, error) {
+func reply(status int) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{}, Body: http.NoBody}, nil
 }
 
@@ -27,18 +27,18 @@ func TestPageThatIsOver(t *testing.T) {
 		answers    func(n int) (*http.Response, error)
 		over, none int
 	}{
-		{"after the hold", 2 * time.Minute, func(int) (*http.Response, error) { return answer(http.StatusConflict) }, 1, 0},
+		{"after the hold", 2 * time.Minute, func(int) (*http.Response, error) { return reply(http.StatusConflict) }, 1, 0},
 		{"after a press whose answer was lost", time.Second, func(n int) (*http.Response, error) {
 			if n == 1 {
 				return nil, lost
 			}
-			return answer(http.StatusConflict)
+			return reply(http.StatusConflict)
 		}, 1, 0},
 		{"at once, within the hold", time.Second, func(n int) (*http.Response, error) {
 			if n == 1 {
-				return answer(http.StatusConflict)
+				return reply(http.StatusConflict)
 			}
-			return answer(http.StatusInternalServerError)
+			return reply(http.StatusInternalServerError)
 		}, 0, 1},
 		{"no answer at all", time.Second, func(int) (*http.Response, error) { return nil, lost }, 0, 1},
 	} {

@@ -22,10 +22,18 @@ var (
 // end before.
 const answerWithin = 8 * time.Second
 
+// callerKey is where a context names a goroutine of a process that may make the
+// same call as another one at the same time: turns that look alike would come in
+// any order, and a seed would not replay.
+type callerKey struct{}
+
 // call is one call of a port on its way through the network: do runs when the
 // scheduler says so, perhaps later than the caller is there, perhaps twice.
 func call[T any](ctx context.Context, p *process, op, id string, do func(ctx context.Context) (T, error)) (T, error) {
 	var none T
+	if who, ok := ctx.Value(callerKey{}).(string); ok {
+		id += " for the " + who
+	}
 	v := p.town.sched.stand(p, op, id)
 	switch v.kind {
 	case crashed:

@@ -41,7 +41,7 @@ func (t *town) open(kind string) (*house, error) {
 		return nil, err
 	}
 	controls := lifecycle.NewControlCache(h.store, p.Now)
-	h.status = status.Start(t.ctx, status.Config{Reader: h.redis, Store: h.store, Controls: controls, Log: p.log})
+	h.status = status.Start(context.WithValue(t.ctx, callerKey{}, "publisher"), status.Config{Reader: h.redis, Store: h.store, Controls: controls, Log: p.log})
 	h.steps = &lifecycle.Steps{Store: h.store, Redis: h.redis, Gateways: gateways, Guard: h.redis, Publish: h.queue,
 		Status: h.status, Controls: controls, Alarm: t.alarm, Now: p.Now, Log: p.log}
 	p.run(func(ctx context.Context) { // a crash ends the publisher as everything else
