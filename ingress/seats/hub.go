@@ -107,6 +107,9 @@ func (h *Hub) View(ctx context.Context, p *booking.Plan) (*View, error) {
 }
 
 func (s *house) current(ctx context.Context, p *booking.Plan, age time.Duration) (*View, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // select would toss a coin
+	}
 	select { // nobody waits for another one's reading longer than for an own one
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
