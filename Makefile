@@ -23,7 +23,7 @@ test: redis chromium ## All tests, with the race detector, against real Redis
 
 .PHONY: test-valkey
 test-valkey: redis ## The scripts against their interpretation, on valkey-server where apt has it (says so if not)
-	@./localstack/on-valkey.sh $(GO) test -race -count=1 -timeout 10m ./admission/admissiontest ./localstack/redisproc
+	@./localstack/on-valkey.sh $(GO) test -race -count=1 -timeout 10m ./admission/... ./localstack/redisproc
 
 .PHONY: verify
 verify: ## Fast checks before a commit: formatting, vet, staticcheck, tidy modules

@@ -73,12 +73,15 @@ func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.A
 			return err
 		}
 		// A payment that somebody else attached is worth no more than ours: the
-		// caller goes on from it to the ledger (protocol.md R4). HAVE wrote nothing,
-		// and WAIT then covers every write up to it, which is what is asked for.
+		// caller goes on from it to the ledger (protocol.md R4). HAVE wrote nothing.
 		if bound := answer.Outcome == admission.Attached || answer.Outcome == admission.AlreadyAttached; !bound || !a.Acknowledge {
 			return nil
 		}
-		return s.mustAcknowledge(ctx, conn)
+		ok, err := s.acknowledgedPast(ctx, conn, k)
+		if err == nil && !ok {
+			return admission.ErrUnacknowledged
+		}
+		return err
 	})
 	return answer, err
 }

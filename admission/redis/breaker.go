@@ -2,8 +2,11 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/holdfast/holdfast/admission"
 )
 
 // After shortLimit short WAITs in a row, or once the primary was silent through
@@ -87,17 +90,15 @@ func (s *Store) waited(sale string, ok bool) {
 // refused takes a batch without winners. As a probe it asks the replicas all the
 // same: of a sale that is full no probe will ever have a winner, and those who
 // hold a seat still come for their payment's page. The callers have their answers.
-func (s *Store) refused(ctx context.Context, w *wire, sale string) {
+func (s *Store) refused(ctx context.Context, sale string) {
 	s.mu.Lock()
 	b := s.breakers[sale]
 	s.mu.Unlock()
 	if b == nil || !b.open() {
 		return
 	}
-	acked, err := w.acknowledged(ctx, s.ask(), s.cfg.readTimeout())
-	if err != nil {
-		w.doubtful = true // its reply may still come
-		return
+	_, err := s.Prove(ctx, sale)
+	if err == nil || errors.Is(err, admission.ErrUnacknowledged) {
+		b.waited(err == nil, s.now())
 	}
-	b.waited(acked, s.now())
 }

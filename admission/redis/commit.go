@@ -85,7 +85,7 @@ func (b *batch) attempt(ctx context.Context, w *wire) error {
 	won := b.refuse(answers)
 	w.late = len(won) == 0
 	if len(won) == 0 {
-		b.store.refused(ctx, w, b.sale)
+		b.store.refused(ctx, b.sale)
 		return nil
 	}
 	acked, err := w.acknowledged(ctx, b.store.ask(), b.store.cfg.readTimeout())

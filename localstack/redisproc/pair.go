@@ -54,6 +54,11 @@ func AwaitReplicas(ctx context.Context, addr string, n int) error {
 		if err != nil || strings.Count(info, "state=online") != n {
 			return errNotYet
 		}
+		// Something for the replicas to acknowledge: WAIT of a connection that wrote
+		// nothing may answer at once, on Valkey even while a replica still loads.
+		if err := c.Publish(ctx, "redisproc", "").Err(); err != nil {
+			return errNotYet
+		}
 		acked, err := c.Wait(ctx, n, 200*time.Millisecond).Result()
 		if err != nil || int(acked) != n {
 			return errNotYet
