@@ -29,7 +29,7 @@ func (s *Store) SetCap(ctx context.Context, ch admission.CapChange) (admission.C
 			return err
 		}
 		s.freed(ch.Sale)
-		answer.Acknowledged, err = s.acknowledgedPast(ctx, conn, k)
+		answer.Acknowledged, err = s.acknowledged(ctx, conn)
 		return err
 	})
 	return answer, err

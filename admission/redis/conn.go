@@ -103,13 +103,12 @@ func (s *Store) acknowledged(ctx context.Context, c doer) (bool, error) {
 // stands on an earlier write, of whichever connection. By its contract WAIT covers
 // what its own connection wrote. Redis covers all that the primary had when the
 // connection's last command ended, Valkey (9.1) does not: after a script that only
-// read it answers at once. So there is a write first. Where the memory is full and
-// refuses it, WAIT is asked alone: releases must go on.
+// read it answers at once. So there is a write first.
 func (s *Store) acknowledgedPast(ctx context.Context, c *goredis.Conn, k keys) (bool, error) {
 	if s.cfg.Replicas == 0 {
 		return true, nil
 	}
-	if err := c.Set(ctx, k.proof(), 1, proofLife).Err(); err != nil && !goredis.HasErrorPrefix(err, "OOM") {
+	if err := c.Set(ctx, k.proof(), 1, proofLife).Err(); err != nil {
 		return false, fmt.Errorf("redis: wait: %w", err)
 	}
 	return s.acknowledged(ctx, c)

@@ -167,9 +167,6 @@ func (b *bench) dump() map[string]string {
 	}
 	out := map[string]string{}
 	for _, name := range names {
-		if name == b.k.proof() {
-			continue // no part of the sale; it goes by itself
-		}
 		short := strings.TrimPrefix(name, string(b.k))
 		kind, err := b.admin.Type(ctx, name).Result()
 		if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) SetMark(ctx context.Context, m admission.Mark) (admission.MarkAn
 		if answer.Mark, refusal, err = parseMark(raw); err != nil || refusal != nil {
 			return err
 		}
-		answer.Acknowledged, err = s.acknowledgedPast(ctx, conn, saleKeys(m.Sale))
+		answer.Acknowledged, err = s.acknowledged(ctx, conn)
 		return err
 	})
 	return answer, errors.Join(refusal, err)

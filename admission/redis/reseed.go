@@ -32,7 +32,7 @@ func (s *Store) Reseed(ctx context.Context, sale string, r admission.Record) (ad
 		if answer, err = parseReseed(raw); err != nil || answer.Outcome != admission.Reseeded {
 			return err
 		}
-		answer.Acknowledged, err = s.acknowledgedPast(ctx, c, k)
+		answer.Acknowledged, err = s.acknowledged(ctx, c)
 		return err
 	})
 	return answer, err

@@ -38,11 +38,7 @@ func (s *Store) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswe
 		if u.Mode == admission.UndoQuick || answer.Outcome != admission.Undone && answer.Outcome != admission.Gone {
 			return nil
 		}
-		if answer.Seats > 0 {
-			answer.Acknowledged, err = s.acknowledged(ctx, conn)
-		} else {
-			answer.Acknowledged, err = s.acknowledgedPast(ctx, conn, saleKeys(u.Sale))
-		}
+		answer.Acknowledged, err = s.acknowledged(ctx, conn)
 		return err
 	})
 	return answer, err
