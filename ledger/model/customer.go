@@ -47,7 +47,7 @@ func (m *Model) choosing(w *world, p int, h bid, mask uint8, name string, s *ste
 		n.at(holding)
 	case a == full:
 		n.name = name + " says taken"
-		if r := w.redis.lapsed(mask); n.broken == "" && r.freeOf(mask)|r.owned(h)&mask == mask {
+		if r := w.redis.lapsed(); n.broken == "" && r.freeOf(mask)|r.owned(h)&mask == mask {
 			n.broken = "Refused: " + bidNames[h] + ": nobody has its seats but holds that are over"
 		}
 		if w.procs[p].pc == idle {

@@ -50,10 +50,11 @@ func (r redis) free(h bid) redis {
 	return r.putBack(h).withHold(h, noHold)
 }
 
-// lapsed frees the holds past their deadline that have one of the seats.
-func (r redis) lapsed(mask uint8) redis {
+// lapsed frees the holds past their deadline, whosever seats they have: S1 and
+// S6 free those of the seats they want and twenty others.
+func (r redis) lapsed() redis {
 	for h := range bid(holds) {
-		if h := bookings + h; r.holdOver(h) && r.owned(h)&mask != 0 {
+		if h := bookings + h; r.holdOver(h) {
 			r = r.free(h)
 		}
 	}
@@ -75,7 +76,7 @@ func (m *Model) choose(r redis, h bid, mask uint8) (redis, answer) {
 		return r, duplicate
 	}
 	if !m.rules.ExpiredRefuse {
-		r = r.lapsed(mask)
+		r = r.lapsed()
 	}
 	old := uint8(0)
 	if cur != noBid {

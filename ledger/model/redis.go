@@ -199,7 +199,7 @@ func (m *Model) admit(r redis, b bid) (redis, answer) {
 		}
 		return r, duplicate
 	}
-	r = r.lapsed(m.group(b))
+	r = r.lapsed()
 	if r.count()+r.unsold() != m.seats() {
 		return r, corrupt
 	}
