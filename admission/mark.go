@@ -26,6 +26,10 @@ type MarkAnswer struct {
 
 // Marker moves the mark on. Safe to call twice: a mark that nobody has noted
 // stays until somebody does, so at most one is ahead of the ledger.
+//
+// ErrStaleGen says that the primary does not have the sale, or not with this
+// generation. The answer beside it has no mark, and Acknowledged of this very
+// primary: without it, it may be one that was deposed.
 type Marker interface {
 	SetMark(ctx context.Context, m Mark) (MarkAnswer, error)
 }

@@ -96,9 +96,16 @@ func TestOldSnapshotBehindAFailover(t *testing.T) {
 }
 
 // TestDeposedPrimaryWakesUp: it was frozen, a replica took its place, and now it is
-// beside its successor. Whoever still asks it freezes nothing.
+// beside its successor, with what it had or (started without its files) with
+// nothing. Whoever still asks it freezes nothing. An empty one with a replica is
+// the primary, and the loss one.
 func TestDeposedPrimaryWakesUp(t *testing.T) {
-	t.Parallel()
+	for name, empty := range map[string]bool{"with what it had": false, "empty": true} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); wakesUp(t, empty) })
+	}
+}
+
+func wakesUp(t *testing.T, empty bool) {
 	w := newTown(t, 20)
 	_, err := w.reaper.Rebuilder.Rebuild(w.ctx(), townSale, reaper.RebuildOptions{})
 	w.must(err)
@@ -109,6 +116,9 @@ func TestDeposedPrimaryWakesUp(t *testing.T) {
 	w.sees(reaper.ReplicationFailover)
 	w.acknowledged()
 	w.must(old.Resume())
+	if empty {
+		w.tell(old, "flushall")
+	}
 	w.wait = 200 * time.Millisecond // nobody follows it
 	w.open(old.Addr(), 1)
 	s, err := w.reaper.Sweeper.Sweep(w.ctx(), townSale)
@@ -118,4 +128,8 @@ func TestDeposedPrimaryWakesUp(t *testing.T) {
 	w.wait = 5 * time.Second
 	w.open(heir.Addr(), 1)
 	w.sees(reaper.ReplicationSame)
+	if empty {
+		w.tell(heir, "flushall")
+		w.sees(reaper.ReplicationLost)
+	}
 }

@@ -122,6 +122,58 @@ func TestDeposedPrimaryFreezesNothing(t *testing.T) {
 	}
 }
 
+// TestEmptyPrimaryFreezesNothing: behind an address that never changes a primary
+// without the sale, or with one of an older generation, answers beside its
+// successor. Nobody follows it; with a replica it would be the primary, and the
+// sale lost.
+func TestEmptyPrimaryFreezesNothing(t *testing.T) {
+	empty := func(r *rig) { r.Redis.Flush() }
+	for name, c := range map[string]struct {
+		befall   func(*rig)
+		replicas admissiontest.Fault
+		frozen   bool
+	}{
+		"empty":                                    {empty, admissiontest.ShortWait, false},
+		"empty, with a replica":                    {empty, admissiontest.NoFault, true},
+		"of an older generation":                   {func(*rig) {}, admissiontest.ShortWait, false},
+		"of an older generation, with a replica":   {func(*rig) {}, admissiontest.NoFault, true},
+		"empty, under the id that was last seen":   {func(r *rig) { empty(r); r.health.ReplicationID = "one" }, admissiontest.ShortWait, false},
+		"emptied, under the id that was last seen": {func(r *rig) { empty(r); r.health.ReplicationID = "one" }, admissiontest.NoFault, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.sweep()
+			r.Control(func(c *ledger.Control) { c.Gen++ })
+			r.health = admission.Health{ReplicationID: "stranger"}
+			c.befall(r)
+			r.Redis.Fault = func(op string) admissiontest.Fault {
+				if op == "SetMark" {
+					return c.replicas
+				}
+				return admissiontest.NoFault
+			}
+			res, err := r.Sweeper.Sweep(t.Context(), saleID)
+			if res.Frozen != c.frozen || (err == nil) != c.frozen || (res.Replication == reaper.ReplicationDeposed) == c.frozen {
+				t.Errorf("the sweep saw %s, frozen %v, %v", res.Replication, res.Frozen, err)
+			}
+		})
+	}
+}
+
+// TestEmptyPrimaryGoesWhileItIsAsked: what answers the mark has the sale, so the
+// loss that was seen a moment before was another one's.
+func TestEmptyPrimaryGoesWhileItIsAsked(t *testing.T) {
+	r := newRig(t)
+	r.sweep()
+	sleepy, h := r.slow()
+	h.missing = 1
+	res, err := sleepy.Sweeper.Sweep(t.Context(), saleID)
+	r.must(err)
+	if res.Frozen || res.Replication != reaper.ReplicationSame {
+		t.Errorf("the sweep saw %s, frozen %v", res.Replication, res.Frozen)
+	}
+}
+
 // TestRebuiltSaleHasMarksOfItsOwn: what was known of the lost Redis says nothing
 // of the one that was made anew.
 func TestRebuiltSaleHasMarksOfItsOwn(t *testing.T) {
@@ -168,6 +220,16 @@ type hooked struct {
 	look   func()
 	before func()
 	after  func() error
+
+	missing int // so many looks find no sale
+}
+
+func (h *hooked) Status(ctx context.Context, saleID string, levels []string) (admission.Status, error) {
+	if h.missing > 0 {
+		h.missing--
+		return admission.Status{}, admission.ErrNotFound
+	}
+	return h.Redis.Status(ctx, saleID, levels)
 }
 
 func (h *hooked) Health(ctx context.Context, saleID string) (admission.Health, error) {

@@ -60,6 +60,11 @@ func (p past) next(gen int64, now time.Time) string {
 	return fmt.Sprintf("%d-%d-%s", gen, at.UnixMilli(), rand.Text())
 }
 
+// move asks a primary to put the next mark in the place of this one.
+func (p past) move(c ledger.Control, now time.Time) admission.Mark {
+	return admission.Mark{Sale: c.Sale, Gen: c.Gen, Known: p.mark, Next: p.next(c.Gen, now)}
+}
+
 // splitMark reads a mark's generation and its place in the order.
 func splitMark(mark string) (gen int64, at time.Time, ok bool) {
 	parts := strings.SplitN(mark, "-", 3)
@@ -74,7 +79,7 @@ func splitMark(mark string) (gen int64, at time.Time, ok bool) {
 // mark moves the mark of Redis on. An answer without a mark says that the primary
 // has neither the one that the ledger knows nor one that follows it.
 func (t *tools) mark(ctx context.Context, c ledger.Control, p past) (admission.MarkAnswer, error) {
-	a, err := t.Redis.SetMark(ctx, admission.Mark{Sale: c.Sale, Gen: c.Gen, Known: p.mark, Next: p.next(c.Gen, t.now())})
+	a, err := t.Redis.SetMark(ctx, p.move(c, t.now()))
 	switch {
 	case errors.Is(err, admission.ErrStaleGen):
 		return a, errMoved

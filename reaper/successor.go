@@ -37,7 +37,30 @@ func (t *tools) moveMark(ctx context.Context, c ledger.Control, known past, h ad
 }
 
 // errDeposed keeps whoever looked from working on with such a primary.
-var errDeposed = errors.New("reaper: Redis answers as a primary without the last mark, and its replicas do not acknowledge: one that was deposed, if the next pass finds another")
+var errDeposed = errors.New("reaper: Redis answers as a primary without what the ledger knows of, and its replicas do not acknowledge: one that was deposed, if the next pass finds another")
+
+// missing judges a primary that does not have the sale with its generation: it
+// has lost what was acknowledged, and the sale is frozen, if its replicas
+// acknowledge. Else it is most likely one that was deposed, or came back empty
+// beside its successor (see changed). The mark asks both of one primary, on one
+// connection: of several behind an address, no other one's replicas answer for it.
+func (t *tools) missing(ctx context.Context, w watched, h admission.Health) (watched, error) {
+	known, err := t.past(ctx, w.control)
+	if err != nil {
+		return w, err
+	}
+	a, err := t.Redis.SetMark(ctx, known.move(w.control, t.now()))
+	switch {
+	case err == nil:
+		return w, errMoved // another primary answers by now
+	case !errors.Is(err, admission.ErrStaleGen):
+		return w, fmt.Errorf("reaper: ask whether anybody follows a Redis without sale %s: %w", w.control.Sale, err)
+	case !a.Acknowledged:
+		w.finding = ReplicationDeposed
+		return w, errDeposed
+	}
+	return t.lost(ctx, w, h, "the sale is not in Redis with its generation")
+}
 
 // changed takes a primary in that is not the one last seen, if it is a successor.
 // Ledger and primary are read again behind the mark, so that neither a mark that

@@ -77,7 +77,7 @@ func (t *tools) look(ctx context.Context, saleID string) (w watched, err error) 
 	case last == "" && !installed:
 		return w, nil // being applied for the first time
 	case !installed || w.status.Gen < w.control.Gen:
-		return t.lost(ctx, w, h, "the sale is not in Redis with its generation")
+		return t.missing(ctx, w, h)
 	}
 	known, err := t.past(ctx, w.control)
 	if err != nil {

@@ -13,6 +13,7 @@ func (r *Redis) SetMark(ctx context.Context, m admission.Mark) (a admission.Mark
 	err = r.do(ctx, "SetMark", func(f Fault) error {
 		cfg := r.state.sale(m.Sale).cfg
 		if cfg.gen == 0 || cfg.gen != m.Gen {
+			a.Acknowledged = r.wait(f)
 			return admission.ErrStaleGen
 		}
 		r.script(m.Sale, true, func(s *saleState, _ int64) {

@@ -36,7 +36,7 @@ func TestMarkFollowsMark(t *testing.T) {
 		"no mark":            {admission.Mark{Sale: b.sale, Gen: gen, Known: "m3"}, admission.ErrInvalid},
 		"a separator":        {admission.Mark{Sale: b.sale, Gen: gen, Known: "m 3", Next: "m4"}, admission.ErrInvalid},
 	} {
-		if a, err := b.store.SetMark(b.ctx(), c.mark); !errors.Is(err, c.want) || a.Mark != "" {
+		if a, err := b.store.SetMark(b.ctx(), c.mark); !errors.Is(err, c.want) || a.Mark != "" || a.Acknowledged != errors.Is(err, admission.ErrStaleGen) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
