@@ -11,10 +11,11 @@ import (
 type CommitOptions struct {
 	InFlight int // batches of a sale under way at a time; 0 = 2. Use 4 where an acknowledgement takes over 1 ms
 	// Connections bounds the batches of one kind that are under way for all sales of
-	// the process; 0 = 4, and never fewer than InFlight. Each holds a connection, and
-	// connections that wait for replicas cost the primary more than callers that wait
-	// for a batch. Up to it a sale starts one more than InFlight, once a whole
-	// MaxBatch waits for it.
+	// one primary, in this process; 0 = 4, and never fewer than InFlight. Each holds a
+	// connection, and connections that wait for replicas cost the primary more than
+	// callers that wait for a batch. Up to it a sale starts one more than InFlight,
+	// once a whole MaxBatch waits for it. In a cluster each primary has its own: one
+	// that is frozen holds those of no other.
 	Connections int
 	MaxBatch    int // calls per batch; 0 = 256: a script of some 2 ms, the most that others may wait behind
 	MaxQueue    int // calls of a sale that wait for their batch; 0 = 8192, beyond it they are refused
@@ -61,10 +62,10 @@ var (
 func NewCommitter(s *Store, opt CommitOptions) *Committer {
 	opt = opt.complete()
 	c := &Committer{store: s}
-	c.admits = newGroup(opt, c.commit)
-	c.attaches = newGroup(opt, s.attachMany)
-	c.settles = newGroup(opt, s.settleMany)
-	c.holders = newGroup(opt, s.holders)
+	c.admits = newGroup(opt, s.primary, c.commit)
+	c.attaches = newGroup(opt, s.primary, s.attachMany)
+	c.settles = newGroup(opt, s.primary, s.settleMany)
+	c.holders = newGroup(opt, s.primary, s.holders)
 	return c
 }
 

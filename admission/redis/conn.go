@@ -27,6 +27,20 @@ func (s *Store) pin(ctx context.Context, key string) (*goredis.Conn, error) {
 	return node.Conn(), nil
 }
 
+// primary names the primary that serves the sale, as far as the client knows the
+// layout by now; "" where there is only one.
+func (s *Store) primary(ctx context.Context, sale string) string {
+	c, ok := s.client.(*goredis.ClusterClient)
+	if !ok {
+		return ""
+	}
+	node, err := c.MasterForKey(ctx, saleKeys(sale).cfg())
+	if err != nil {
+		return "" // whoever sends something there hears it
+	}
+	return node.Options().Addr
+}
+
 // moved learns the cluster's new layout after a redirect.
 func (s *Store) moved(ctx context.Context, err error) {
 	if c, ok := s.client.(*goredis.ClusterClient); ok && hasPrefix(err, "MOVED", "ASK", "CLUSTERDOWN", "READONLY") {

@@ -62,7 +62,7 @@ type snapshot struct {
 // NewGates stands in front of next. Register it before the store is used.
 func NewGates(s *Store, next admission.Admitter) *Gates {
 	g := &Gates{store: s, next: next, now: s.now, sales: map[string]*gate{}}
-	g.known = newGroup(CommitOptions{}.complete(), s.known)
+	g.known = newGroup(CommitOptions{}.complete(), s.primary, s.known)
 	s.onFreed = append(s.onFreed, g.clear)
 	return g
 }

@@ -10,36 +10,26 @@ import (
 )
 
 // group gathers calls of one kind into batches, per sale: while batches are under
-// way others wait, and the next takes all of them (protocol.md 3.11). Sales that
-// wait for one of the process's connections take turns. There are no timers, and
-// goroutines only while there is work.
+// way others wait, and the next takes all of them (protocol.md 3.11). Sales of one
+// primary that wait for one of the process's connections to it take turns; those of
+// another primary have theirs, and never wait behind one that is frozen. There are
+// no timers, and goroutines only while there is work.
 type group[Q, A any] struct {
 	opt CommitOptions
+	// primary names the primary that serves the sale; it may change at any time.
+	primary func(ctx context.Context, sale string) string
 	// run answers every call exactly once, and does not look at one it answered.
 	run func(ctx context.Context, sale string, calls []*call[Q, A])
 
-	mu      sync.Mutex
-	lanes   map[string]*lane[Q, A] // sales with work
-	turn    []*lane[Q, A]          // those that wait for a leader, in order
-	leaders int                    // batches under way, of all lanes
-	coming  int                    // of the leaders those that have not begun
-	spare   []*lane[Q, A]
-	calls   sync.Pool
+	mu    sync.Mutex
+	lanes map[string]*lane[Q, A] // sales with work
+	crews map[string]*crew[Q, A] // by primary, all that were ever named
+	spare []*lane[Q, A]
+	calls sync.Pool
 }
 
-func newGroup[Q, A any](opt CommitOptions, run func(context.Context, string, []*call[Q, A])) *group[Q, A] {
-	return &group[Q, A]{opt: opt, run: run, lanes: map[string]*lane[Q, A]{}}
-}
-
-// maxSpare bounds the lanes that are kept for the next sale with work.
-const maxSpare = 16
-
-// lane is the queue of one sale.
-type lane[Q, A any] struct {
-	sale    string
-	queue   []*call[Q, A]
-	leaders int  // batches under way
-	waits   bool // in turn
+func newGroup[Q, A any](opt CommitOptions, primary func(context.Context, string) string, run func(context.Context, string, []*call[Q, A])) *group[Q, A] {
+	return &group[Q, A]{opt: opt, primary: primary, run: run, lanes: map[string]*lane[Q, A]{}, crews: map[string]*crew[Q, A]{}}
 }
 
 // call is one caller's question on its way. The caller may leave while it is
@@ -98,117 +88,6 @@ func (g *group[Q, A]) finish(c *call[Q, A]) (A, error) {
 	c.state.Store(queued)
 	g.calls.Put(c)
 	return a, err
-}
-
-// enqueue puts c into its lane, and starts a leader if one may start.
-func (g *group[Q, A]) enqueue(ctx context.Context, sale string, c *call[Q, A]) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l := g.lanes[sale]
-	if l == nil {
-		if n := len(g.spare); n > 0 {
-			l, g.spare = g.spare[n-1], g.spare[:n-1]
-		} else {
-			l = &lane[Q, A]{}
-		}
-		l.sale = sale
-		g.lanes[sale] = l
-	}
-	if len(l.queue) >= g.opt.MaxQueue {
-		return fmt.Errorf("%w: %d calls are queued", admission.ErrUnavailable, len(l.queue))
-	}
-	l.queue = append(l.queue, c)
-	g.line(l)
-	g.start(ctx)
-	return nil
-}
-
-// start starts a leader if a lane waits for one. The caller has the lock.
-func (g *group[Q, A]) start(ctx context.Context) {
-	if g.coming < len(g.turn) && g.leaders < g.opt.Connections {
-		g.leaders++
-		g.coming++
-		go g.lead(context.WithoutCancel(ctx))
-	}
-}
-
-// line gives the lane a place in turn if it may have one more leader. The caller
-// has the lock.
-func (g *group[Q, A]) line(l *lane[Q, A]) {
-	may := l.leaders < g.opt.InFlight || l.leaders == g.opt.InFlight && len(l.queue) >= g.opt.MaxBatch
-	if may && !l.waits && len(l.queue) > 0 {
-		l.waits = true
-		g.turn = append(g.turn, l)
-	}
-}
-
-// lead runs batches until no lane waits.
-func (g *group[Q, A]) lead(ctx context.Context) {
-	var l *lane[Q, A]
-	var batch []*call[Q, A]
-	for {
-		if l, batch = g.take(ctx, l, batch[:0]); l == nil {
-			return
-		}
-		g.run(ctx, l.sale, batch)
-	}
-}
-
-// take ends the leader's batch of one lane and begins that of the next in turn,
-// without the calls that have left. When no lane waits the leader steps down, in
-// the same step, so that whoever comes next starts another.
-func (g *group[Q, A]) take(ctx context.Context, l *lane[Q, A], batch []*call[Q, A]) (*lane[Q, A], []*call[Q, A]) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if l == nil {
-		g.coming--
-	}
-	for len(batch) == 0 {
-		if l != nil {
-			l.leaders--
-			g.line(l)
-			g.retire(l)
-		}
-		if len(g.turn) == 0 {
-			g.leaders--
-			return nil, nil
-		}
-		l = g.turn[0]
-		copy(g.turn, g.turn[1:])
-		g.turn = g.turn[:len(g.turn)-1]
-		l.waits = false
-		l.leaders++
-		batch = l.take(batch, g.opt.MaxBatch)
-		g.line(l) // what is left may be another leader's
-	}
-	g.start(ctx)
-	return l, batch
-}
-
-// take moves the next calls from the lane to batch.
-func (l *lane[Q, A]) take(batch []*call[Q, A], most int) []*call[Q, A] {
-	n := 0
-	for n < len(l.queue) && len(batch) < most {
-		if c := l.queue[n]; c.state.CompareAndSwap(queued, sent) {
-			batch = append(batch, c)
-		}
-		n++
-	}
-	rest := copy(l.queue, l.queue[n:])
-	clear(l.queue[rest:])
-	l.queue = l.queue[:rest]
-	return batch
-}
-
-// retire drops a lane without work. The caller has the lock.
-func (g *group[Q, A]) retire(l *lane[Q, A]) {
-	if l.leaders > 0 || l.waits {
-		return
-	}
-	delete(g.lanes, l.sale)
-	if len(g.spare) < maxSpare {
-		g.spare = append(g.spare, l)
-	}
 }
 
 // deliver answers c. It returns false if nobody waits for it any more; otherwise

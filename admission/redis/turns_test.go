@@ -12,6 +12,7 @@ import (
 type stage struct {
 	*group[int, int]
 	gate chan struct{}
+	own  map[string]chan struct{} // of sales with a gate of their own
 
 	mu      sync.Mutex
 	batches []string // sales of the batches begun, in order
@@ -19,20 +20,31 @@ type stage struct {
 	all     int
 	most    map[string]int // at a time
 	mostAll int
+	primary map[string]string // by sale
 	wg      sync.WaitGroup
 }
 
 func newStage(opt CommitOptions) *stage {
-	s := &stage{gate: make(chan struct{}), now: map[string]int{}, most: map[string]int{}}
-	s.group = newGroup(opt.complete(), func(_ context.Context, sale string, calls []*call[int, int]) {
+	s := &stage{gate: make(chan struct{}), own: map[string]chan struct{}{}, primary: map[string]string{}, now: map[string]int{}, most: map[string]int{}}
+	s.group = newGroup(opt.complete(), s.primaryOf, func(_ context.Context, sale string, calls []*call[int, int]) {
 		s.count(sale, 1)
-		<-s.gate
+		if own := s.own[sale]; own != nil {
+			<-own
+		} else {
+			<-s.gate
+		}
 		s.count(sale, -1)
 		for _, c := range calls {
 			c.deliver(c.ask, nil)
 		}
 	})
 	return s
+}
+
+func (s *stage) primaryOf(_ context.Context, sale string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.primary[sale]
 }
 
 func (s *stage) count(sale string, d int) {
@@ -70,8 +82,13 @@ func (s *stage) finish(t *testing.T) {
 	close(s.gate)
 	s.wg.Wait()
 	synctest.Wait()
-	if s.leaders != 0 || s.coming != 0 || len(s.lanes) != 0 || len(s.turn) != 0 {
-		t.Errorf("at rest there are %d leaders (%d coming), %d lanes, %d in turn", s.leaders, s.coming, len(s.lanes), len(s.turn))
+	if len(s.lanes) != 0 {
+		t.Errorf("at rest there are %d lanes", len(s.lanes))
+	}
+	for primary, w := range s.crews {
+		if w.leaders != 0 || w.coming != 0 || len(w.turn) != 0 {
+			t.Errorf("at rest %q has %d leaders (%d coming), %d in turn", primary, w.leaders, w.coming, len(w.turn))
+		}
 	}
 }
 
@@ -143,18 +160,66 @@ func TestAWholeBatchDoesNotWait(t *testing.T) {
 func TestWhatIsLeftDoesNotWaitForTheNextCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(CommitOptions{MaxBatch: 4})
-		l := &lane[int, int]{sale: "a"}
+		l := &lane[int, int]{sale: "a", at: s.crew("")}
 		for range 7 { // all before the first leader begins
 			l.queue = append(l.queue, &call[int, int]{done: make(chan struct{}, 1)})
 		}
 		s.group.mu.Lock()
 		s.lanes["a"] = l
 		s.line(l)
-		s.start(t.Context())
+		s.start(t.Context(), l.at)
 		s.group.mu.Unlock()
 		synctest.Wait()
 		if s.begun() != 2 {
 			t.Errorf("%d batches have begun, want 2", s.begun())
+		}
+		s.finish(t)
+	})
+}
+
+// However many sales wait for a primary that is frozen, those of another one are
+// answered.
+func TestAFrozenPrimaryHoldsNobodyElsesConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(CommitOptions{})
+		for _, sale := range []string{"a", "b", "c", "d", "e", "f"} {
+			s.primary[sale] = "frozen"
+			s.ask(t, sale, 2)
+		}
+		if s.begun() != 4 {
+			t.Fatalf("%d batches have begun, want 4", s.begun())
+		}
+		s.primary["well"], s.own["well"] = "other", make(chan struct{})
+		close(s.own["well"])
+		for i := range 10 {
+			if s.ask(t, "well", 1); s.begun() != 5+i {
+				t.Fatalf("%d batches have begun, want %d", s.begun(), 5+i)
+			}
+		}
+		s.finish(t)
+		if s.mostAll != 5 {
+			t.Errorf("at most %d batches at a time, want 4 and 1", s.mostAll)
+		}
+	})
+}
+
+// A sale whose primary becomes another one waits behind the old one's other sales
+// no more, though it was never at rest.
+func TestASaleThatMovesTakesItsTurnElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(CommitOptions{InFlight: 1, Connections: 1})
+		s.primary["a"], s.primary["b"] = "old", "old"
+		s.own["a"] = make(chan struct{})
+		for _, sale := range []string{"a", "b", "a"} {
+			s.ask(t, sale, 1)
+		}
+		s.mu.Lock()
+		s.primary["a"] = "new"
+		s.mu.Unlock()
+		close(s.own["a"])
+		synctest.Wait()
+		if s.begun() != 3 {
+			t.Errorf("batches of %v have begun, want one of b and another of a", s.batches)
 		}
 		s.finish(t)
 	})
