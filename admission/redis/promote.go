@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -24,7 +25,7 @@ func (s *Store) Promote(ctx context.Context, r admission.Request, holdID string)
 		return admission.Answer{}, fmt.Errorf("%w: the replicas do not acknowledge", admission.ErrUnavailable)
 	}
 	var a admission.Answer
-	attempts, acked := 0, false
+	attempts, acked, began := 0, false, time.Now()
 	err := s.retry(ctx, saleKeys(r.Sale).cfg(), func(ctx context.Context, c *goredis.Conn) (err error) {
 		attempts++
 		if a, err = promoteOnce(ctx, c, &r, holdID); err != nil || !admitted(a) {
@@ -35,10 +36,8 @@ func (s *Store) Promote(ctx context.Context, r admission.Request, holdID string)
 	})
 	undo := admission.Undo{Sale: r.Sale, BookingID: r.BookingID, Candidate: r.Candidate, Level: r.Level, Mode: admission.UndoQuick, Driver: firstDriver, HoldID: holdID}
 	switch {
-	case errors.Is(err, admission.ErrUnavailable): // nothing ran
-		return admission.Answer{}, err
 	case err != nil:
-		s.demote(ctx, undo)
+		s.abandon(ctx, undo, err, isSilence(err) && time.Since(began) >= s.cfg.readTimeout())
 		return admission.Answer{}, err
 	case !admitted(a):
 		if attempts > 1 && a.Outcome != admission.Same { // a copy of an earlier attempt may still be under way
@@ -53,6 +52,21 @@ func (s *Store) Promote(ctx context.Context, r admission.Request, holdID string)
 		return admission.Answer{}, admission.ErrUnacknowledged
 	}
 	return a, nil
+}
+
+// abandon ends a promotion whose outcome could not be learned. Of a silent server
+// the caller hears before the undo, as from a batch (see batch.abandon).
+func (s *Store) abandon(ctx context.Context, u admission.Undo, err error, silent bool) {
+	if silent {
+		s.silent(u.Sale)
+	}
+	switch {
+	case errors.Is(err, admission.ErrUnavailable): // nothing ran
+	case silent:
+		s.undoing.Go(func() { s.demote(ctx, u) })
+	default:
+		s.demote(ctx, u)
+	}
 }
 
 // demote undoes a promotion, whatever became of the caller. It is best effort, as

@@ -69,6 +69,43 @@ func TestFrozenPrimaryIsRefusedInTime(t *testing.T) {
 	}
 }
 
+// TestFrozenPrimaryRefusesPromotionsInTime: the same for who books the seats of a
+// hold; the hold keeps them meanwhile, and the undo that nobody waited for leaves
+// them to it.
+func TestFrozenPrimaryRefusesPromotionsInTime(t *testing.T) {
+	b := bareBench(t, redisproc.TestPair(t), Config{WaitTimeout: 200 * time.Millisecond})
+	b.installHall(30)
+	b.hold(b.wish("h1", "c1", "H1"), admission.Admitted)
+	if err := b.pair.Primary.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := b.store.Promote(b.ctx(), b.book("b1", "c1"), "h1"); !errors.Is(err, admission.ErrUnknown) {
+		t.Errorf("a frozen primary answered: %v", err)
+	}
+	if took := time.Since(began); took > patience*7/4 {
+		t.Errorf("it took %v, want %v at most", took, patience*7/4)
+	}
+	if _, err := b.store.Promote(b.ctx(), b.book("b2", "c1"), "h1"); !errors.Is(err, admission.ErrUnavailable) {
+		t.Errorf("the second was not refused at once: %v", err)
+	}
+	if err := b.pair.Primary.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	b.store.undoing.Wait()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+		a, err := b.store.Promote(b.ctx(), b.book("b3", "c1"), "h1")
+		if err == nil && (a.Outcome == admission.Admitted || a.Outcome == admission.Same) {
+			return // Same: a ghost of the first came while the server was thawed, after the undo: the reaper's
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the hold can't be booked any more: %v, %v", a.Outcome, err)
+		}
+	}
+}
+
 // TestCallerInAHurryIsNoSilentServer: a deadline that is shorter than a server may
 // take says nothing of the server.
 func TestCallerInAHurryIsNoSilentServer(t *testing.T) {

@@ -96,12 +96,12 @@ func (w *drive) admit(ctx context.Context) Answer {
 }
 
 // unadmitted undoes an admission whose outcome nobody knows. The adapter has
-// dealt with the outcomes that it names, if it was an admission: a promotion knows
-// of its hold only here. After any other error the script may have run, or run
-// later: the quick undo bars the id (protocol.md 3.5 step 2).
+// dealt with the outcomes that it names, an admission's and a promotion's. After
+// any other error the script may have run, or run later: the quick undo bars the
+// id (protocol.md 3.5 step 2).
 func (w *drive) unadmitted(ctx context.Context, err error) {
 	w.Log.WarnContext(ctx, "admission failed", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-	if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown) && w.order.HoldID == "" {
+	if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown) {
 		return
 	}
 	_, _ = w.undoQuickly(ctx, 1) // a failure is logged, and the reaper's
