@@ -3,10 +3,11 @@ package reaper
 import "github.com/holdfast/holdfast/lifecycle"
 
 // The alarms of the passes, beside those of lifecycle. They are raised again by
-// every pass that still sees their cause.
+// every pass that still sees their cause, unless it says otherwise.
 const (
 	// AlarmBreaker: so much is over age that reaping it would hit customers whose
-	// events are only late (protocol.md 3.8). Look at the workers and the queue.
+	// events are only late (protocol.md 3.8). Look at the workers and the queue. It
+	// is raised when the breaker opens, and every five minutes while it is open.
 	AlarmBreaker lifecycle.AlarmKind = "breaker_open"
 	// AlarmDataLoss: Redis is not what it was, and not a replica of it: the sale
 	// is frozen until it is rebuilt (protocol.md 3.9).

@@ -3,6 +3,7 @@ package reaper_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,52 @@ func TestBreakerHoldsWhenTooManyAreOverAge(t *testing.T) {
 	r.state(waiting[5], ledger.Released)
 	r.sweep() // the holds of the five, which have ended long ago
 	r.restful()
+}
+
+// TestBreakerAlarmsOnceInAWhile: on opening, then at a slow pace whoever sweeps,
+// and again when it opens again; the trail says when it opened and closed.
+func TestBreakerAlarmsOnceInAWhile(t *testing.T) {
+	r := newRig(t)
+	r.Book("c1", "N1", r.Page)
+	r.ages.known = true
+	sweepers := []*reaper.Reaper{r.Reaper, r.another()} // two processes
+	alarms := func(sweeps int, age time.Duration, want int) {
+		t.Helper()
+		before := r.Raised(reaper.AlarmBreaker)
+		r.ages.age = age
+		for i := range sweeps {
+			_, err := sweepers[i%2].Sweeper.Sweep(t.Context(), saleID)
+			r.must(err)
+			r.Advance(5 * time.Second)
+		}
+		if got := r.Raised(reaper.AlarmBreaker) - before; got != want {
+			t.Errorf("%d alarms in %d sweeps, want %d", got, sweeps, want)
+		}
+	}
+	const old, young = time.Hour, time.Second
+	alarms(60, old, 1) // five minutes
+	alarms(60, old, 1)
+	alarms(2, young, 0)
+	alarms(2, old, 1)
+	var trail []string
+	r.must(r.Store.Audit(t.Context(), saleID, func(e ledger.AuditEntry) error {
+		trail = append(trail, e.Action)
+		return nil
+	}))
+	if want := []string{reaper.IncidentBreakerOpened, reaper.IncidentBreakerClosed, reaper.IncidentBreakerOpened}; !slices.Equal(trail, want) {
+		t.Errorf("the trail has %q, want %q", trail, want)
+	}
+}
+
+// TestBreakerAlarmsForWhoDied: the reaper that opened it never came to its alarm.
+func TestBreakerAlarmsForWhoDied(t *testing.T) {
+	r := newRig(t)
+	r.Control(func(c *ledger.Control) { c.Breaker = "messages are old" })
+	r.ages.age, r.ages.known = time.Hour, true
+	r.sweep()
+	if r.Alarms() != string(reaper.AlarmBreaker) {
+		t.Errorf("alarms %q", r.Alarms())
+	}
 }
 
 func TestBreakerHoldsWhenMessagesAreOld(t *testing.T) {

@@ -6,12 +6,15 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 )
 
-// What the watch and the rebuild write into the sale's trail, beside the acts of
+// What the watch, the sweep and the rebuild write into the sale's trail, beside the acts of
 // operators, so that people see it on the console and in the report.
 const (
 	IncidentFailover = "failover"
 	IncidentFrozen   = "frozen"
 	IncidentRebuilt  = "rebuilt"
+
+	IncidentBreakerOpened = "breaker opened"
+	IncidentBreakerClosed = "breaker closed"
 )
 
 // incident is for people alone: what it tells of has been done, and goes on if

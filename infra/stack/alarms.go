@@ -52,7 +52,11 @@ func (s *Stack) addAlarms() {
 	email.CfnOptions().SetCondition(s.hasAlarmEmail)
 	s.countAlarmLines()
 	for _, kind := range kinds {
-		s.alarm(topic, measured{"holdfast-" + string(kind), "A process raised " + string(kind) + ": see the runbook.", namespace, "Alarms", &dimension{"kind", str(string(kind))}, "Sum", 60, 1, above, 0, fine})
+		period := 60
+		if kind == reaper.AlarmBreaker {
+			period = 600 // it is raised every five minutes: between two the alarm stays
+		}
+		s.alarm(topic, measured{"holdfast-" + string(kind), "A process raised " + string(kind) + ": see the runbook.", namespace, "Alarms", &dimension{"kind", str(string(kind))}, "Sum", period, 1, above, 0, fine})
 	}
 	for _, m := range s.measures() {
 		s.alarm(topic, m)

@@ -159,6 +159,19 @@ func (w *World) Changed(string, int64) {
 	w.versions++
 }
 
+// Raised is how often an alarm of this kind was raised so far.
+func (w *World) Raised(kind lifecycle.AlarmKind) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, a := range w.alarms {
+		if a.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // Alarms are the kinds raised so far, each once, joined in order of appearance.
 func (w *World) Alarms() string {
 	w.mu.Lock()
