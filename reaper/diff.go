@@ -32,6 +32,7 @@ type held struct {
 	candidate, level string
 	stage            admission.Stage
 	pending          bool
+	seats            int
 	until            time.Time
 }
 
@@ -114,6 +115,9 @@ func (d *diff) compare(ctx context.Context, r *DiffResult) error {
 		return err
 	}
 	r.Records = len(records)
+	if err := d.paid(ctx, records); err != nil {
+		return err
+	}
 	missing, err := d.ledger(ctx, records, r)
 	if err != nil {
 		return err
@@ -138,7 +142,7 @@ func (d *diff) records(ctx context.Context) (map[string]held, error) {
 	records := map[string]held{}
 	err := d.Redis.ScanRecords(ctx, d.control.Sale, func(r admission.Record, pending bool) error {
 		// The strings are cut out of whole pages; keeping them would keep the pages.
-		records[strings.Clone(r.BookingID)] = held{strings.Clone(r.Candidate), strings.Clone(r.Level), r.Stage, pending, r.HoldUntil}
+		records[strings.Clone(r.BookingID)] = held{strings.Clone(r.Candidate), strings.Clone(r.Level), r.Stage, pending, len(r.Tokens), r.HoldUntil}
 		return nil
 	})
 	if err != nil {

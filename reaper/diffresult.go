@@ -32,6 +32,7 @@ const (
 	KindOpen     Kind = "open"            // cfg is open and the control item is not, or the reverse
 	KindRoster   Kind = "roster"          // cfg has another roster version, or Redis other rows
 	KindCounts   Kind = "conservation"    // used + free is not the cap
+	KindPaid     Kind = "paid_count"      // the numbers of paid seats are not those of the records: corrected
 )
 
 // maxExamples bounds the examples of each kind; maxSuspects bounds the note.

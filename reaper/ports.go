@@ -17,6 +17,7 @@ type Redis interface {
 	admission.Capper
 	admission.StatusReader
 	admission.Marker
+	admission.PaidCorrector
 	admission.Loader
 }
 

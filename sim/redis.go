@@ -184,6 +184,10 @@ func (r redis) SetMark(ctx context.Context, m admission.Mark) (admission.MarkAns
 	return call(ctx, r.p, "redis.SetMark", "", func(ctx context.Context) (admission.MarkAnswer, error) { return r.in.SetMark(ctx, m) })
 }
 
+func (r redis) CorrectPaid(ctx context.Context, sale string, gen int64, have, want admission.PaidCounts) (int64, error) {
+	return call(ctx, r.p, "redis.CorrectPaid", "", func(ctx context.Context) (int64, error) { return r.in.CorrectPaid(ctx, sale, gen, have, want) })
+}
+
 // Health says which primary answers; the nemesis changes it.
 func (r redis) Health(ctx context.Context, _ string) (admission.Health, error) {
 	return call(ctx, r.p, "redis.Health", "", func(context.Context) (admission.Health, error) { return r.p.town.health, nil })

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/holdfast/holdfast/admission"
@@ -57,6 +58,45 @@ func TestPaidSeatsAreCounted(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	want(3, true, v)
+}
+
+// The numbers are put right all together, and only while they are as they were read.
+func TestPaidSeatsAreCorrected(t *testing.T) {
+	b := newBench(t)
+	r := b.req("b1", "c1")
+	b.admit(r)
+	if _, err := b.store.Settle(b.ctx(), b.sale, "b1", "c1", true); err != nil {
+		t.Fatal(err)
+	}
+	counts := func(total, a, other int) admission.PaidCounts {
+		return admission.PaidCounts{Total: total, Levels: map[string]int{"A": a, "B": other}}
+	}
+	for _, c := range []struct {
+		name       string
+		gen        int64
+		have, want admission.PaidCounts
+		err        error
+		paid, inA  int
+	}{
+		{"one level has moved", gen, counts(1, 1, 3), counts(9, 9, 9), admission.ErrMoved, 1, 1},
+		{"the total has moved", gen, counts(2, 1, 0), counts(9, 9, 9), admission.ErrMoved, 1, 1},
+		{"another generation", gen + 1, counts(1, 1, 0), counts(9, 9, 9), admission.ErrStaleGen, 1, 1},
+		{"as it was read", gen, counts(1, 1, 0), counts(3, 2, 1), nil, 3, 2},
+		{"once more", gen, counts(1, 1, 0), counts(3, 2, 1), admission.ErrMoved, 3, 2},
+		{"a level without a name", gen, admission.PaidCounts{Levels: map[string]int{"": 0}}, counts(0, 0, 0), admission.ErrInvalid, 3, 2},
+	} {
+		_, before, err := b.store.SeatVersion(b.ctx(), b.sale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version, err := b.store.CorrectPaid(b.ctx(), b.sale, c.gen, c.have, c.want)
+		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) || (version > before) != (err == nil) {
+			t.Errorf("%s: version %d after %d, %v", c.name, version, before, err)
+		}
+		if st, err := b.store.Status(b.ctx(), b.sale, []string{"A", "B"}); err != nil || st.Paid != c.paid || st.Levels[0].Paid != c.inA {
+			t.Errorf("%s: %+v, %v", c.name, st, err)
+		}
+	}
 }
 
 // That a named seat is paid shows on the map.

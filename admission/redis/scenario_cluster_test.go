@@ -115,6 +115,14 @@ var clusterSteps = []struct {
 		_, err := b.store.SetMark(b.ctx(), admission.Mark{Sale: b.sale, Gen: gen, Next: "m1"})
 		return err
 	}},
+	{"paid", func(b *bench) error {
+		st, err := b.store.Status(b.ctx(), b.sale, nil)
+		if err != nil {
+			return err
+		}
+		_, err = b.store.CorrectPaid(b.ctx(), b.sale, gen, admission.PaidCounts{Total: st.Paid}, admission.PaidCounts{Total: st.Paid})
+		return err
+	}},
 	{"execute guard", func(b *bench) error {
 		if _, err := b.store.AcquireExecute(b.ctx(), b.sale, "p", "b1", time.Minute); err != nil {
 			return err
