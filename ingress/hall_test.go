@@ -334,6 +334,11 @@ func TestHoldRefusals(t *testing.T) {
 	w.hold(chooses(1, "Hall", `"seats":["A1","A2","A3","A4","A5"]`), 400, "invalid_request")
 	w.hold(chooses(1, "Hall", `"seats":["A1"],"seconds":0`), 400, "invalid_request")
 	w.hold(chooses(1, "Hall", `"seats":["A1"],"colour":1`), 400, "invalid_request")
+	w.hold(chooses(1, "Hall", `"seats":["A1"],"seats":["A2"]`), 400, "invalid_request")
+	w.hold(chooses(1, "Hall", `"seats":["A1"],"code":"CODE-0002"`), 400, "invalid_request")
+	w.hold(chooses(1, "Hall", `"Seats":["A1"]`), 400, "invalid_request") // encoding/json would take it
+	w.hold(chooses(1, "Hall", `"best":{"count":1,"count":2}`), 400, "invalid_request")
+	w.hold(chooses(1, "Hall", `"best":{"COUNT":2}`), 400, "invalid_request")
 	w.hold(`[]`, 400, "invalid_request")
 	w.hold(strings.Repeat(" ", 5000), 400, "invalid_request")
 	w.wants(w.do("POST", "/sales/"+theSale+"/holds", chooses(1, "N1", `"seats":["A1"]`)), 404, "not_found")

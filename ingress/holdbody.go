@@ -60,7 +60,49 @@ func readHold(r *http.Request) (*holdBody, error) {
 	if d.More() {
 		return nil, errors.New("the body must be one JSON object and nothing after it")
 	}
+	b.checkNames(raw, "")
 	return b, nil
+}
+
+// holdFields are the names of the fields, those of best with best in front.
+var holdFields = map[string]bool{"code": true, "email": true, "level": true, "seats": true, "best": true, "seconds": true, "website": true,
+	"best.count": true, "best.section": true, "best.amount_minor": true, "best.accessible": true}
+
+// checkNames refuses what encoding/json takes silently, of an object that it has
+// read: a name in other letters, and a name that comes twice, of which the last
+// one counts. A website that is filled once is filled.
+func (b *holdBody) checkNames(object []byte, in string) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return // null
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		name := in + t.(string) // in an object every second token is one
+		switch {
+		case !holdFields[name]:
+			b.fault(shown(name), "is not a field of a hold")
+		case seen[name] && name != "website":
+			b.fault(name, "is given twice")
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return
+		}
+		switch name {
+		case "best":
+			b.checkNames(value, "best.")
+		case "website":
+			if v := string(value); v != `""` && v != "null" {
+				b.Website = "filled"
+			}
+		}
+	}
 }
 
 // trapped says whether somebody filled what nobody sees.
