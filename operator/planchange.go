@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -69,20 +70,37 @@ func (d *Desk) droppedSeats(ctx context.Context, old, now sale.Sale) ([]string, 
 			keep[s.Name] = true
 		}
 	}
-	var owned []string
+	var dropped []string
 	for _, l := range old.Levels {
 		for _, s := range l.Seats {
-			if keep[s.Name] {
-				continue
+			if !keep[s.Name] {
+				dropped = append(dropped, s.Name)
 			}
-			_, err := d.Store.SeatBooking(ctx, old.ID, s.Name)
-			if errors.Is(err, ledger.ErrNotFound) {
-				continue
+		}
+	}
+	return d.owned(ctx, old.ID, dropped)
+}
+
+// ownersAtOnce is how many seats are looked up at the same time.
+const ownersAtOnce = 32
+
+// owned are those of the seats that somebody owns, in their order.
+func (d *Desk) owned(ctx context.Context, saleID string, seats []string) ([]string, error) {
+	var owned []string
+	for some := range slices.Chunk(seats, ownersAtOnce) {
+		errs := make([]error, len(some))
+		var wg sync.WaitGroup
+		for i, seat := range some {
+			wg.Go(func() { _, errs[i] = d.Store.SeatBooking(ctx, saleID, seat) })
+		}
+		wg.Wait()
+		for i, seat := range some {
+			switch {
+			case errs[i] == nil:
+				owned = append(owned, seat)
+			case !errors.Is(errs[i], ledger.ErrNotFound):
+				return nil, fmt.Errorf("operator: look for the owner of seat %s: %w", seat, errs[i])
 			}
-			if err != nil {
-				return nil, fmt.Errorf("operator: look for the owner of seat %s: %w", s.Name, err)
-			}
-			owned = append(owned, s.Name)
 		}
 	}
 	return owned, nil

@@ -1,13 +1,16 @@
 package operator_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
+	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/sale"
@@ -122,4 +125,38 @@ func TestApplyAgainIsAcknowledged(t *testing.T) {
 	b.must(b.apply(now))
 	b.World.Redis.Failover(1000)
 	b.free(6)
+}
+
+// crossing lets nobody through until so many ask at the same time.
+type crossing struct {
+	ledger.Store
+	mu   sync.Mutex
+	left int
+	open chan struct{}
+}
+
+func (c *crossing) SeatBooking(ctx context.Context, saleID, token string) (string, error) {
+	c.mu.Lock()
+	if c.left--; c.left == 0 {
+		close(c.open)
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.open:
+		return c.Store.SeatBooking(ctx, saleID, token)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// TestDroppedSeatsAreLookedUpTogether: thousands of seats, one after the other,
+// would take an operator minutes.
+func TestDroppedSeatsAreLookedUpTogether(t *testing.T) {
+	b, plan := hall(t)
+	b.Desk.Store = &crossing{Store: b.Desk.Store, left: 4, open: make(chan struct{})}
+	var cancel context.CancelFunc
+	b.ctx, cancel = context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	b.must(b.apply(withSeats(plan, "A1")))
+	b.free(1)
 }
