@@ -12,14 +12,21 @@ import (
 // A ledger keeps the sales of years, and a long-running reaper passes over all
 // of them: at the pace of a sale that sells, each old one would cost some
 // fifty reads every few seconds, and with every diff the whole table. What is at
-// rest is looked at at the pace of a scheduled sweep, and compared hourly.
+// rest is looked at at the pace of a scheduled sweep, and compared hourly at first:
+// then ever more rarely, as the table that each comparison reads grows with them.
 const (
 	// DefaultRestSweep is far below the three minutes after which sweeps are
 	// missed (protocol.md 3.9, row 27).
 	DefaultRestSweep = time.Minute
-	// DefaultRestDiff bounds how long a difference of such a sale goes unseen;
-	// a failover still asks for a diff at once.
+	// DefaultRestDiff bounds how long a difference of a sale that has just ended goes
+	// unseen; a failover still asks for a diff at once.
 	DefaultRestDiff = time.Hour
+
+	// A sale that ended long ago is compared again when its end is a twenty-fourth
+	// farther away than it was at the last time: after five days every five hours,
+	// but at least once a day.
+	restSlowdown = 24
+	longestRest  = 24 * time.Hour
 )
 
 // over reports whether the sale's last hold, taken at its last moment, is due.
@@ -63,11 +70,23 @@ func (r *Reaper) restDiffDue(ctx context.Context, saleID string, every, rest tim
 	if err != nil || !due {
 		return false, err
 	}
-	if due, err = r.DiffDue(ctx, saleID, rest); err != nil || due {
+	if due, err = r.restIsLongEnough(ctx, saleID, rest); err != nil || due {
 		return due, err
 	}
 	n, err := r.tools.store.LastSweep(ctx, saleID, NoteDiff)
 	return err == nil && unsettled(n), err
+}
+
+func (r *Reaper) restIsLongEnough(ctx context.Context, saleID string, rest time.Duration) (bool, error) {
+	if due, err := r.DiffDue(ctx, saleID, rest); err != nil || !due {
+		return false, err
+	}
+	c, err := r.tools.store.Control(ctx, saleID)
+	if err != nil {
+		return false, fmt.Errorf("reaper: read the control item of sale %s: %w", saleID, err)
+	}
+	ended := r.tools.now().Sub(c.Plan.ClosesAt)
+	return r.DiffDue(ctx, saleID, max(rest, min(ended/restSlowdown, longestRest)))
 }
 
 // RunScheduled is RunOnce for a schedule. Where it names no sale, a diff leaves

@@ -129,3 +129,38 @@ func TestRunScheduledLeavesOutWhatRests(t *testing.T) {
 		})
 	}
 }
+
+// TestOldSalesAreComparedLessOften: the longer a sale is over the longer is the way
+// to its next comparison, up to a day; a failover asks for one at once.
+func TestOldSalesAreComparedLessOften(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		at   time.Duration // after the close
+		want int           // hours
+	}{"an hour ago": {time.Hour, 1}, "a day": {day, 2}, "five days": {5 * day, 6}, "a year": {365 * day, 24}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Advance(day + c.at)
+			pass := func(which reaper.Pass) int {
+				before := r.Redis.Calls("ScanRecords")
+				_, err := r.another().RunScheduled(t.Context(), which)
+				r.must(err)
+				return r.Redis.Calls("ScanRecords") - before
+			}
+			pass(reaper.PassSweep)
+			pass(reaper.PassDiff)
+			hours := 1
+			for r.Advance(time.Hour); pass(reaper.PassDiff) == 0 && hours < 100; hours++ {
+				r.Advance(time.Hour)
+			}
+			if hours != c.want {
+				t.Errorf("compared after %d hours, want %d", hours, c.want)
+			}
+			r.promote("two", true)
+			pass(reaper.PassSweep)
+			if pass(reaper.PassDiff) != 1 {
+				t.Error("not compared after a failover")
+			}
+		})
+	}
+}
