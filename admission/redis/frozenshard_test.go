@@ -63,9 +63,9 @@ func TestFrozenShardStarvesNoOther(t *testing.T) {
 // installOn installs a sale that the node at addr has.
 func (b *bench) installOn(addr string) {
 	b.t.Helper()
-	for i := 0; ; i++ {
-		if b.sale = "here" + itoa(i); b.store.primary(b.ctx(), b.sale) == addr {
-			break
+	for i := 0; b.store.primary(b.ctx(), b.sale) != addr; i++ {
+		if b.sale = "here" + itoa(i); i > 1000 {
+			b.t.Fatalf("%s has no sale", addr)
 		}
 	}
 	b.k = saleKeys(b.sale)
