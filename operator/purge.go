@@ -2,10 +2,7 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/holdfast/holdfast/ledger"
 )
@@ -41,6 +38,8 @@ type found struct {
 	held                         int // bookings
 }
 
+func (f found) nobody() bool { return len(f.candidates)+len(f.bookings)+len(f.parked) == 0 }
+
 // Run purges the sale, or says what it would do. It is refused (CodeNotOver,
 // every reason named) while anybody could still need to be known: the sale is
 // open, a hold lives, money is on its way, a dead letter waits. After a crash run
@@ -55,7 +54,7 @@ func (p *Purge) Run(ctx context.Context, saleID string, dryRun bool, by By) (Pur
 	if err := p.whyNot(ctx, c); err != nil {
 		return r, err
 	}
-	f, err := p.find(ctx, saleID)
+	f, err := p.find(ctx, saleID, nil)
 	if err != nil {
 		return r, err
 	}
@@ -74,94 +73,3 @@ func (p *Purge) Run(ctx context.Context, saleID string, dryRun bool, by By) (Pur
 
 // PurgedRoster is the version of a roster that was purged.
 const PurgedRoster = "purged"
-
-// forget looks again, because the sale has been frozen since, and forgets: unless
-// somebody opened it before that, or what came out of the queue is held. While it
-// is frozen nobody can.
-func (p *Purge) forget(ctx context.Context, saleID string, keep func(context.Context) error) error {
-	f, err := p.find(ctx, saleID)
-	if err != nil {
-		return err
-	}
-	_, err = p.Desk.Store.UpdateControl(ctx, saleID, func(c *ledger.Control) error {
-		if f.held > 0 || selling(*c, p.Desk.Now()) {
-			return refuse(CodeNotOver, map[string]int{"held": f.held}, "sale %s has sold since this purge began (%d bookings are held): nobody is forgotten, and it is frozen until you run holdfast rebuild %s", saleID, f.held, saleID)
-		}
-		c.RosterVersion, c.RosterSize = PurgedRoster, 0
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("operator: end the roster of sale %s: %w", saleID, err)
-	}
-	for some := range slices.Chunk(f.candidates, DefaultRosterBatch) {
-		if err := p.Desk.Store.DropRoster(ctx, saleID, some); err != nil {
-			return fmt.Errorf("operator: drop the roster of sale %s: %w", saleID, err)
-		}
-		if err := keep(ctx); err != nil {
-			return err
-		}
-	}
-	done := 0
-	for some := range slices.Chunk(f.bookings, purgeAtOnce) {
-		if err := p.forgetBookings(ctx, some); err != nil {
-			return err
-		}
-		if done += len(some); p.Progress != nil {
-			p.Progress(done, len(f.bookings))
-		}
-		if err := keep(ctx); err != nil {
-			return err
-		}
-	}
-	for _, id := range f.parked {
-		if _, err := p.Ledger.PurgeParked(ctx, saleID, id); err != nil {
-			return fmt.Errorf("operator: purge parked item %s: %w", id, err)
-		}
-	}
-	return keep(ctx)
-}
-
-// purgeAtOnce is how many bookings are written at the same time.
-const purgeAtOnce = 32
-
-func (p *Purge) forgetBookings(ctx context.Context, ids []string) error {
-	errs := make([]error, len(ids))
-	var wg sync.WaitGroup
-	for i, id := range ids {
-		wg.Go(func() { _, errs[i] = p.Ledger.PurgeBooking(ctx, id) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("operator: forget who booked: %w", err)
-	}
-	return nil
-}
-
-// find lists what still tells of people.
-func (p *Purge) find(ctx context.Context, saleID string) (found, error) {
-	var f found
-	err := p.Desk.Store.Scan(ctx, saleID, ledger.Visitor{
-		Roster: func(r ledger.RosterRow) error { f.candidates = append(f.candidates, r.Candidate); return nil },
-		Booking: func(b ledger.Booking) error {
-			if b.State == ledger.Held {
-				f.held++
-			}
-			if b.Personal() {
-				f.bookings = append(f.bookings, b.ID)
-			}
-			return nil
-		},
-	})
-	if err == nil {
-		err = p.Desk.Store.Parked(ctx, saleID, func(it ledger.InboxItem) error {
-			if it.Done && it.Detail != "" {
-				f.parked = append(f.parked, it.ID)
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		return f, fmt.Errorf("operator: look for the people of sale %s: %w", saleID, err)
-	}
-	return f, nil
-}

@@ -220,6 +220,50 @@ func TestPurgeOfASaleThatGoesOn(t *testing.T) {
 	}
 }
 
+// TestPurgeSeesWhomItMissed: while the purge forgets a worker ends an event that was
+// on its way when the sale was frozen, and writes who booked to a part of the table
+// that was looked through already.
+func TestPurgeSeesWhomItMissed(t *testing.T) {
+	b, p := over(t)
+	b.at("ledger DropRoster", func() {
+		b.write(ledger.Tombstone(ledger.Booking{ID: "late", Sale: exam, Candidate: b.hash(7), Level: "N1", Gen: 1, EmailHash: "e", Key: "secret-key", InputHash: "secret-input"},
+			ledger.ReasonOrphan, "reaper", b.World.Now()))
+	})
+	_, err := p.Run(b.ctx, exam, false, ann)
+	b.must(err)
+	if _, err := b.World.Store.Booking(b.ctx, "late"); err != nil {
+		t.Fatalf("nobody was late: %v", err)
+	}
+	known := b.known()
+	for _, s := range b.secrets() {
+		if strings.Contains(known, s) {
+			t.Errorf("%s is still known", s)
+		}
+	}
+}
+
+// TestPurgeKeepsItsLeaseWhileItLooks: a large table takes longer than a lease.
+func TestPurgeKeepsItsLeaseWhileItLooks(t *testing.T) {
+	b, p := over(t)
+	refill, kept, looks := p.Refill, 0, 0
+	p.Refill = func(ctx context.Context, saleID string, prepare func(context.Context, func(context.Context) error) error) error {
+		return refill(ctx, saleID, func(ctx context.Context, keep func(context.Context) error) error {
+			before := b.World.Store.Calls()["Scan"]
+			return prepare(ctx, func(ctx context.Context) error {
+				if kept++; b.World.Store.Calls()["Scan"] == before+1 && b.control().RosterVersion != operator.PurgedRoster {
+					looks++
+				}
+				return keep(ctx)
+			})
+		})
+	}
+	_, err := p.Run(b.ctx, exam, false, ann)
+	b.must(err)
+	if looks < 30 {
+		t.Errorf("kept %d times, %d of them while it looked through 32 rows", kept, looks)
+	}
+}
+
 // TestPurgeCrashedAtEveryStep: whatever a purge that died has left, the next one
 // ends it, and nobody is known.
 func TestPurgeCrashedAtEveryStep(t *testing.T) {
