@@ -19,6 +19,8 @@ import (
 type deployment struct {
 	Resources map[string]struct {
 		Type           string
+		Condition      string
+		DependsOn      any
 		DeletionPolicy string
 		Properties     map[string]any
 	}
@@ -114,6 +116,9 @@ func TestTemplateHasTheRedisOfTheCode(t *testing.T) {
 	for _, id := range []string{"RedisParameters", "DurableRedisParameters"} {
 		if got := d.props(t, id, "AWS::ElastiCache::ParameterGroup")["Properties"].(map[string]any)["maxmemory-policy"]; got != "noeviction" {
 			t.Errorf("%s has the eviction policy %v", id, got)
+		}
+		if got := d.props(t, id, "AWS::ElastiCache::ParameterGroup")["Properties"].(map[string]any)["repl-backlog-ttl"]; got != "0" {
+			t.Errorf("%s forgets its replication id after %v seconds without a replica: its sales would be frozen", id, got)
 		}
 	}
 	redis := d.props(t, "Redis", "AWS::ElastiCache::ReplicationGroup")
@@ -247,7 +252,7 @@ func TestTemplateConfiguresEveryProcess(t *testing.T) {
 		"HOLDFAST_REDIS_ADDRS": "redis.example:6379", "HOLDFAST_PUBLIC_URL": "https://sale.example", "HOLDFAST_GATEWAY": "page", "HOLDFAST_SANDBOX_URL": "", "HOLDFAST_TABLE": "holdfast",
 	}
 	for _, durable := range []bool{true, false} {
-		for _, id := range []string{"WorkerFunction", "SweepFunction", "DiffFunction", "AuditFunction"} {
+		for _, id := range []string{"IngressFunction", "WorkerFunction", "SweepFunction", "DiffFunction", "AuditFunction"} {
 			env := map[string]string{}
 			for name, v := range d.props(t, id, "AWS::Lambda::Function")["Environment"].(map[string]any)["Variables"].(map[string]any) {
 				env[name] = resolve(v, durable, standIns[name])

@@ -91,15 +91,22 @@ func (s *Stack) countAlarmLines() {
 }
 
 // countShortAcknowledgements counts the admissions that the replica did not
-// acknowledge in time, by the line that the ingress writes for each.
+// acknowledge in time, by the line that the ingress writes for each, as a task or
+// as a function.
 func (s *Stack) countShortAcknowledgements() {
-	filter := awslogs.NewCfnMetricFilter(s.Stack, str("IngressLogsShort"), &awslogs.CfnMetricFilterProps{
-		LogGroupName: str(ingressLogs), FilterPattern: str(`{ $.msg = "admission failed" && $.err = "*not acknowledged*" }`),
+	for _, from := range []struct{ id, group string }{{"IngressLogs", ingressLogs}, {"IngressFunctionLogs", "/holdfast/" + ingressFunction + "-function"}} {
+		s.countShort(from.id, from.group)
+	}
+}
+
+func (s *Stack) countShort(id, group string) {
+	filter := awslogs.NewCfnMetricFilter(s.Stack, str(id+"Short"), &awslogs.CfnMetricFilterProps{
+		LogGroupName: str(group), FilterPattern: str(`{ $.msg = "admission failed" && $.err = "*not acknowledged*" }`),
 		MetricTransformations: &[]any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
 			MetricNamespace: str(namespace), MetricName: str("ShortAcknowledgements"), MetricValue: str("1"),
 		}},
 	})
-	filter.AddResourceDependency(s.Node().FindChild(str("IngressLogs")).(awslogs.CfnLogGroup), nil)
+	filter.AddResourceDependency(s.Node().FindChild(str(id)).(awslogs.CfnLogGroup), nil)
 }
 
 func (s *Stack) measures() []measured {
@@ -135,18 +142,21 @@ func (s *Stack) alarm(topic awssns.CfnTopic, m measured) {
 		dims = append(dims, &awscloudwatch.CfnAlarm_DimensionProperty{Name: str(m.by.name), Value: m.by.value})
 	}
 	if m.metric == "HealthyHostCount" {
-		dims = s.balancerDimensions()
+		dims = s.balancerDimensions(s.target.AttrTargetGroupFullName())
 	}
 	if dims != nil {
 		props.Dimensions = &dims
 	}
-	awscloudwatch.NewCfnAlarm(s.Stack, str(alarmID(m.name)), props)
+	alarm := awscloudwatch.NewCfnAlarm(s.Stack, str(alarmID(m.name)), props)
+	if m.metric == "HealthyHostCount" {
+		alarm.CfnOptions().SetCondition(s.unless(s.ingressLambda)) // a function has no host
+	}
 }
 
-func (s *Stack) balancerDimensions() []any {
+func (s *Stack) balancerDimensions(target *string) []any {
 	return []any{
 		&awscloudwatch.CfnAlarm_DimensionProperty{Name: str("LoadBalancer"), Value: s.balancer.AttrLoadBalancerFullName()},
-		&awscloudwatch.CfnAlarm_DimensionProperty{Name: str("TargetGroup"), Value: s.target.AttrTargetGroupFullName()},
+		&awscloudwatch.CfnAlarm_DimensionProperty{Name: str("TargetGroup"), Value: target},
 	}
 }
 
@@ -154,7 +164,7 @@ func (s *Stack) balancerDimensions() []any {
 // back: WAIT shortfalls, a queue or a gateway that is away all end there.
 func (s *Stack) alarmUnavailable(topic awssns.CfnTopic) {
 	of := func(id, metric string) any {
-		dims := s.balancerDimensions()
+		dims := s.balancerDimensions(when(s.ingressLambda, *s.functionTarget.AttrTargetGroupFullName(), *s.target.AttrTargetGroupFullName()))
 		return &awscloudwatch.CfnAlarm_MetricDataQueryProperty{Id: str(id), ReturnData: jsii.Bool(false), MetricStat: &awscloudwatch.CfnAlarm_MetricStatProperty{
 			Metric: &awscloudwatch.CfnAlarm_MetricProperty{Namespace: str("AWS/ApplicationELB"), MetricName: str(metric), Dimensions: &dims}, Period: num(60), Stat: str("Sum"),
 		}}

@@ -26,12 +26,12 @@ type widget struct {
 // addDashboard shows a sale from the outside in: answers, admissions' Redis,
 // the queue, the ledger, healing.
 func (s *Stack) addDashboard() {
-	balancer, target := "${Balancer.LoadBalancerFullName}", "${IngressTargets.TargetGroupFullName}"
+	balancer := "${Balancer.LoadBalancerFullName}"
 	widgets := []widget{
 		{"Answers a minute", "Sum", [][]any{
 			{"AWS/ApplicationELB", "HTTPCode_Target_2XX_Count", "LoadBalancer", balancer}, {"AWS/ApplicationELB", "HTTPCode_Target_4XX_Count", "LoadBalancer", balancer}, {"AWS/ApplicationELB", "HTTPCode_Target_5XX_Count", "LoadBalancer", balancer},
 		}},
-		{"Time to answer, 99 %", "p99", [][]any{{"AWS/ApplicationELB", "TargetResponseTime", "LoadBalancer", balancer, "TargetGroup", target}}},
+		{"Time to answer, 99 %", "p99", [][]any{{"AWS/ApplicationELB", "TargetResponseTime", "LoadBalancer", balancer}}},
 		{"Redis: busy and full (%)", "Maximum", [][]any{{"AWS/ElastiCache", "EngineCPUUtilization", "ReplicationGroupId", redisID}, {"AWS/ElastiCache", "DatabaseMemoryUsagePercentage", "ReplicationGroupId", redisID}}},
 		{"Queue: age of the oldest event (s)", "Maximum", [][]any{{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", "${Queue.QueueName}"}}},
 		{"Queue: waiting and dead", "Maximum", [][]any{{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${Queue.QueueName}"}, {"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${DeadLetterQueue.QueueName}"}}},

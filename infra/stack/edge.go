@@ -25,8 +25,13 @@ const clientHeader = "x-holdfast-client"
 // is told to stop: the ingress's own grace.
 const drainSeconds = 20
 
+// functionTargets is the name of the target group whose target is a function; the
+// function's permission names it.
+const functionTargets = "holdfast-ingress-function"
+
 type edge struct {
-	target awselasticloadbalancingv2.CfnTargetGroup
+	target         awselasticloadbalancingv2.CfnTargetGroup // of tasks
+	functionTarget awselasticloadbalancingv2.CfnTargetGroup // of the ingress as a function
 	// listener is what the service waits for: a target group without one can't
 	// take tasks.
 	listener     awselasticloadbalancingv2.CfnListener
@@ -64,10 +69,23 @@ func (s *Stack) addBalancer() {
 			attributeOf("load_balancing.algorithm.type", "least_outstanding_requests"),
 		},
 	})
+	s.functionTarget = awselasticloadbalancingv2.NewCfnTargetGroup(s.Stack, str("IngressFunctionTargets"), &awselasticloadbalancingv2.CfnTargetGroupProps{
+		Name: str(functionTargets), TargetType: str("lambda"), HealthCheckEnabled: jsii.Bool(false), // a check is a call that costs
+		TargetGroupAttributes: &[]any{attributeOf("lambda.multi_value_headers.enabled", "true")},
+	})
+	s.functionTarget.CfnOptions().SetCondition(s.ingressLambda)
 	s.listener = awselasticloadbalancingv2.NewCfnListener(s.Stack, str("Listener"), &awselasticloadbalancingv2.CfnListenerProps{
 		LoadBalancerArn: s.balancer.Ref(), Port: num(80), Protocol: str("HTTP"),
 		DefaultActions: &[]any{&awselasticloadbalancingv2.CfnListener_ActionProperty{Type: str("forward"), TargetGroupArn: s.target.Ref()}},
 	})
+	// A rule, and not the listener's own action: the function knows the address of the
+	// distribution, which waits for the listener.
+	rule := awselasticloadbalancingv2.NewCfnListenerRule(s.Stack, str("ToIngressFunction"), &awselasticloadbalancingv2.CfnListenerRuleProps{
+		ListenerArn: s.listener.Ref(), Priority: num(1),
+		Conditions: &[]any{&awselasticloadbalancingv2.CfnListenerRule_RuleConditionProperty{Field: str("path-pattern"), Values: strs("/*")}},
+		Actions:    &[]any{&awselasticloadbalancingv2.CfnListenerRule_ActionProperty{Type: str("forward"), TargetGroupArn: s.functionTarget.Ref()}},
+	})
+	rule.CfnOptions().SetCondition(s.ingressLambda)
 }
 
 func attributeOf(key string, value any) any {

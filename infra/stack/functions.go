@@ -3,6 +3,8 @@ package stack
 import (
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awselasticloadbalancingv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 )
@@ -12,13 +14,19 @@ type function struct {
 	id, name string
 	memory   int
 	timeout  time.Duration
-	every    string // its schedule; "" if the queue triggers it
+	every    string // its schedule; "" if something else calls it
 	grants   []grant
 }
 
+const (
+	workerFunction  = "worker"
+	ingressFunction = "ingress"
+)
+
 func (s *Stack) functions() []function {
 	return []function{
-		{"WorkerFunction", "worker", 512, workerFunctionTimeout, "", s.workerGrants()},
+		{"WorkerFunction", workerFunction, 512, workerFunctionTimeout, "", s.workerGrants()},
+		{"IngressFunction", ingressFunction, 1024, 30 * time.Second, "", s.ingressGrants()},
 		{"SweepFunction", "sweep", 512, 2 * time.Minute, "rate(1 minute)", s.healGrants()},
 		{"DiffFunction", "diff", 1024, 5 * time.Minute, "rate(5 minutes)", s.healGrants()},
 		{"AuditFunction", "audit", 1024, 15 * time.Minute, "rate(1 day)", []grant{s.onTable(tableRead + " " + tableScan), s.onQueue(queueFind), s.onDead(queueFind)}},
@@ -27,18 +35,39 @@ func (s *Stack) functions() []function {
 
 func (s *Stack) addFunctions() {
 	for _, f := range s.functions() {
-		made := s.function(f)
-		if f.every != "" {
+		switch made := s.function(f); f.name {
+		case workerFunction:
+			s.triggerByQueue(made)
+		case ingressFunction:
+			s.triggerByBalancer(made)
+		default:
 			s.schedule(f, made)
-			continue
 		}
-		// Groups stop at their first failure, and only what failed comes again.
-		mapping := awslambda.NewCfnEventSourceMapping(s.Stack, str("QueueTrigger"), &awslambda.CfnEventSourceMappingProps{
-			FunctionName: made.Ref(), EventSourceArn: s.queue.AttrArn(), BatchSize: num(10), FunctionResponseTypes: strs("ReportBatchItemFailures"),
-			ScalingConfig: &awslambda.CfnEventSourceMapping_ScalingConfigProperty{MaximumConcurrency: num(50)},
-		})
-		mapping.CfnOptions().SetCondition(s.workersLambda)
 	}
+}
+
+// triggerByQueue lets the queue call the worker. Groups stop at their first
+// failure, and only what failed comes again.
+func (s *Stack) triggerByQueue(worker awslambda.CfnFunction) {
+	mapping := awslambda.NewCfnEventSourceMapping(s.Stack, str("QueueTrigger"), &awslambda.CfnEventSourceMappingProps{
+		FunctionName: worker.Ref(), EventSourceArn: s.queue.AttrArn(), BatchSize: num(10), FunctionResponseTypes: strs("ReportBatchItemFailures"),
+		ScalingConfig: &awslambda.CfnEventSourceMapping_ScalingConfigProperty{MaximumConcurrency: num(50)},
+	})
+	mapping.CfnOptions().SetCondition(s.workersLambda)
+}
+
+// triggerByBalancer lets the balancer's own target group call the ingress, and
+// nobody else. The permission comes first: a group that may not call its target
+// can't be made.
+func (s *Stack) triggerByBalancer(ingress awslambda.CfnFunction) {
+	may := awslambda.NewCfnPermission(s.Stack, str("IngressFunctionFromBalancer"), &awslambda.CfnPermissionProps{
+		FunctionName: ingress.AttrArn(), Action: str("lambda:InvokeFunction"), Principal: str("elasticloadbalancing.amazonaws.com"),
+		SourceAccount: awscdk.Fn_Ref(str("AWS::AccountId")),
+		SourceArn:     sub("arn:${AWS::Partition}:elasticloadbalancing:${AWS::Region}:${AWS::AccountId}:targetgroup/" + functionTargets + "/*"),
+	})
+	may.CfnOptions().SetCondition(s.ingressLambda)
+	s.functionTarget.SetTargets(&[]any{&awselasticloadbalancingv2.CfnTargetGroup_TargetDescriptionProperty{Id: ingress.AttrArn()}})
+	s.functionTarget.AddResourceDependency(may, nil)
 }
 
 func (s *Stack) function(f function) awslambda.CfnFunction {

@@ -14,6 +14,7 @@ type parameters struct {
 
 	durable       awscdk.CfnCondition // Redis itself writes to two zones before it answers
 	workersLambda awscdk.CfnCondition // the queue triggers a function; no worker tasks
+	ingressLambda awscdk.CfnCondition // the balancer calls a function; no ingress tasks
 	hasPublicURL  awscdk.CfnCondition
 	hasAlarmEmail awscdk.CfnCondition
 }
@@ -50,7 +51,8 @@ func (s *Stack) addParameters() {
 	durability := add("RedisDurability", "replica", "replica: each admission waits for the replica (WAIT). durable: ElastiCache for Valkey 9 with synchronous durable writes, WAIT is off. Change it only between sales, then run holdfast rebuild.", "replica", "durable")
 	s.nodeType = add("RedisNodeType", "cache.r7g.large", "durable needs a family that supports it (r7g, m7g, r8g, m8g); replica also runs on cache.t4g.small.")
 	workers := add("Workers", "fargate", "What handles events: long-running tasks, or a function that the queue triggers.", "fargate", "lambda")
-	s.ingressTasks = s.addParameter(parameter{name: "IngressTasks", kind: "Number", otherwise: "2", says: "Ingress tasks, spread over two zones."})
+	ingress := add("Ingress", "fargate", "What takes bookings: long-running tasks, or, for small or rare sales, a function that the load balancer calls; then seats are not streamed, admissions not grouped, and operators have the command line only.", "fargate", "lambda")
+	s.ingressTasks = s.addParameter(parameter{name: "IngressTasks", kind: "Number", otherwise: "2", says: "Ingress tasks if Ingress is fargate, spread over two zones."})
 	s.workerTasks = s.addParameter(parameter{name: "WorkerTasks", kind: "Number", otherwise: "2", says: "Worker tasks if Workers is fargate."})
 	publicURL := add("PublicUrl", "", "The address that candidates use, without a final slash. Empty: the CloudFront distribution's own.")
 	s.gateway = add("Gateway", "page", "HOLDFAST_GATEWAY: the gateway at which new bookings pay.")
@@ -60,6 +62,7 @@ func (s *Stack) addParameters() {
 
 	s.durable = s.condition("Durable", awscdk.Fn_ConditionEquals(durability.ValueAsString(), "durable"))
 	s.workersLambda = s.condition("WorkersAreLambda", awscdk.Fn_ConditionEquals(workers.ValueAsString(), "lambda"))
+	s.ingressLambda = s.condition("IngressIsLambda", awscdk.Fn_ConditionEquals(ingress.ValueAsString(), "lambda"))
 	s.hasPublicURL = s.condition("HasPublicUrl", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(publicURL.ValueAsString(), "")))
 	s.hasAlarmEmail = s.condition("HasAlarmEmail", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.alarmEmail.ValueAsString(), "")))
 }

@@ -35,6 +35,7 @@ func (s *Stack) addProcesses() {
 	service.SetLoadBalancers(&[]any{&awsecs.CfnService_LoadBalancerProperty{ContainerName: str("holdfast"), ContainerPort: num(publicPort), TargetGroupArn: s.target.Ref()}})
 	service.SetHealthCheckGracePeriodSeconds(num(60))
 	service.AddResourceDependency(s.listener, nil)
+	service.CfnOptions().SetCondition(s.unless(s.ingressLambda))
 	workers := s.service("WorkerService", cluster, work, *s.workGroup.AttrGroupId(), s.workerTasks.ValueAsNumber())
 	workers.CfnOptions().SetCondition(s.unless(s.workersLambda))
 }

@@ -56,9 +56,12 @@ func (s *Stack) addTable() {
 func (s *Stack) addRedis() {
 	subnets := awselasticache.NewCfnSubnetGroup(s.Stack, str("RedisSubnets"), &awselasticache.CfnSubnetGroupProps{Description: str("Holdfast's private subnets"), SubnetIds: anys(s.privateSubnets)})
 	none := awscdk.Fn_Ref(str("AWS::NoValue"))
-	policy := map[string]*string{"maxmemory-policy": str("noeviction")} // an evicted booking is a seat sold twice
+	// An evicted booking is a seat sold twice. A primary that frees its backlog (after
+	// an hour without a replica, by default) takes a new replication id and forgets
+	// the old one: the reaper would take it for a stranger and freeze its sales.
+	policy := map[string]*string{"maxmemory-policy": str("noeviction"), "repl-backlog-ttl": str("0")}
 	plain := awselasticache.NewCfnParameterGroup(s.Stack, str("RedisParameters"), &awselasticache.CfnParameterGroupProps{CacheParameterGroupFamily: str("valkey8"), Description: str("Holdfast: nothing is evicted"), Properties: policy})
-	clustered := map[string]*string{"maxmemory-policy": str("noeviction"), "cluster-enabled": str("yes")}
+	clustered := map[string]*string{"maxmemory-policy": str("noeviction"), "repl-backlog-ttl": str("0"), "cluster-enabled": str("yes")}
 	durable := awselasticache.NewCfnParameterGroup(s.Stack, str("DurableRedisParameters"), &awselasticache.CfnParameterGroupProps{CacheParameterGroupFamily: str("valkey9"), Description: str("Holdfast: nothing is evicted, cluster mode"), Properties: clustered})
 	s.redis = awselasticache.NewCfnReplicationGroup(s.Stack, str("Redis"), &awselasticache.CfnReplicationGroupProps{
 		ReplicationGroupId: str(redisID), ReplicationGroupDescription: str("Holdfast's admissions"),
