@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -89,7 +91,8 @@ func (p *tab) violations(what string) {
 	}
 }
 
-// small packs a picture with the colours that are most of it.
+// small packs a picture with the colours that are most of it. A page is runs of
+// one colour: each run is looked up once.
 func small(t testing.TB, picture []byte) []byte {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(picture))
@@ -97,12 +100,11 @@ func small(t testing.TB, picture []byte) []byte {
 		t.Fatal(err)
 	}
 	b := img.Bounds()
+	whole := image.NewRGBA(b)
+	draw.Draw(whole, b, img, b.Min, draw.Src)
 	count := map[color.RGBA]int{}
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			count[at(x, y)]++
-		}
+	for c, n := range runs(whole.Pix) {
+		count[c] += n
 	}
 	common := slices.SortedFunc(maps.Keys(count), func(a, c color.RGBA) int {
 		return cmp.Or(count[c]-count[a], int(a.R)-int(c.R), int(a.G)-int(c.G), int(a.B)-int(c.B))
@@ -113,20 +115,37 @@ func small(t testing.TB, picture []byte) []byte {
 	}
 	near := map[color.RGBA]uint8{}
 	out := image.NewPaletted(b, palette)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			c := at(x, y)
-			i, ok := near[c]
-			if !ok {
-				i = uint8(palette.Index(c))
-				near[c] = i
-			}
-			out.SetColorIndex(x, y, i)
+	left := out.Pix
+	for c, n := range runs(whole.Pix) {
+		i, ok := near[c]
+		if !ok {
+			i = uint8(palette.Index(c))
+			near[c] = i
 		}
+		copy(left, bytes.Repeat([]byte{i}, n))
+		left = left[n:]
 	}
 	var packed bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&packed, out); err != nil {
+	if err := png.Encode(&packed, out); err != nil {
 		t.Fatal(err)
 	}
 	return packed.Bytes()
+}
+
+// runs are the colours of pixels (four bytes each) and how often each comes in a
+// row.
+func runs(pix []byte) iter.Seq2[color.RGBA, int] {
+	return func(yield func(color.RGBA, int) bool) {
+		for len(pix) > 0 {
+			first := [4]byte(pix)
+			n := 1
+			for 4*n < len(pix) && [4]byte(pix[4*n:]) == first {
+				n++
+			}
+			if !yield(color.RGBA{first[0], first[1], first[2], first[3]}, n) {
+				return
+			}
+			pix = pix[4*n:]
+		}
+	}
 }

@@ -104,7 +104,7 @@ func run(m *testing.M) (code int, err error) {
 	env := local.Env()
 	maps.Copy(env, map[string]string{
 		"HOLDFAST_SECRET": strings.Repeat("s", 64), "HOLDFAST_OPERATOR_TOKEN": token, "HOLDFAST_REPORT_KEY": seed, "HOLDFAST_LISTEN": listen, "HOLDFAST_PUBLIC_URL": town.public,
-		"HOLDFAST_SWEEP_EVERY": "1s", "HOLDFAST_DIFF_EVERY": "10s", "HOLDFAST_RATE_PER_CLIENT": "0", "HOLDFAST_RATE_PER_CODE": "0",
+		"HOLDFAST_SWEEP_EVERY": "2s", "HOLDFAST_DIFF_EVERY": "10s", "HOLDFAST_RATE_PER_CLIENT": "0", "HOLDFAST_RATE_PER_CODE": "0",
 	})
 	for name, value := range env {
 		if err := os.Setenv(name, value); err != nil { // the AWS SDK reads its own variables
