@@ -183,7 +183,7 @@ const caughtWithin = 400
 // caughtFirst is where some mutants were caught first; they are tried there before
 // the others, since most seeds do not come near the rule.
 var caughtFirst = map[Mutant]uint64{mutantUndoFirst: 105, mutantReleaseOther: 30, mutantPromoteExpired: 31,
-	mutantPromoteAnyway: 30, mutantExpiredRefuse: 15}
+	mutantPromoteAnyway: 30, mutantExpiredRefuse: 15, mutantUndoUnacknowledged: 81, mutantIgnoreWait: 24, mutantExtendForEver: 30}
 
 // TestMutants leaves each rule out in turn; without it a promise breaks, and the
 // auditor has to see that.
