@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 // against everything that `make run` starts: the seat is held, lost to its
 // deadline, and bought by somebody else.
 func TestTheStoryOfASeat(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -22,15 +21,7 @@ func TestTheStoryOfASeat(t *testing.T) {
 	if block == nil {
 		t.Fatal("the README has no story")
 	}
-	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	town := newTown(t, townOptions{})
 	if err := town.openGala(t.Context(), &logWriter{t: t}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,16 +23,8 @@ import (
 // bookings, counts and audit are what they were, and of the rehearsal nothing is
 // left in Redis or in the ledger.
 func TestLoadAndRehearsalBesideARealSale(t *testing.T) {
-	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", env: map[string]string{
-		"HOLDFAST_SWEEP_EVERY": "1s", "HOLDFAST_TRUSTED_PROXIES": "127.0.0.1/32"}}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Parallel()
+	town := newTown(t, townOptions{env: map[string]string{"HOLDFAST_SWEEP_EVERY": "1s", "HOLDFAST_TRUSTED_PROXIES": "127.0.0.1/32"}})
 	if _, err := town.openDemo(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +33,7 @@ func TestLoadAndRehearsalBesideARealSale(t *testing.T) {
 
 	var out bytes.Buffer
 	// Nobody abandons a hold: the demo's holds last ten minutes.
-	err = town.holdfast(t.Context(), &out, "load", demoSale, "--roster", filepath.Join(town.dir, "demo.csv"), "--profile", "10..60x2s,60x1s",
+	err := town.holdfast(t.Context(), &out, "load", demoSale, "--roster", filepath.Join(town.dir, "demo.csv"), "--profile", "10..60x2s,60x1s",
 		"--paying", "late=0%", "--settle", "60s", "--report", page, "--json", result)
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out.String(), town.logTail())

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -17,13 +19,38 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 )
 
+// together is how many towns stand at once: they wait much more than they work.
+const together = "3"
+
 // TestMain lets the test binary stand in for the program: the town's processes
 // are this very program, run as commands of the CLI.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "holdfast" {
 		os.Exit(cli.Main(os.Args[2:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", together); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
+}
+
+// newTown opens a town for as long as the test runs. Each has addresses, a Redis,
+// a cloud and a folder of its own: they can stand side by side.
+func newTown(t *testing.T, o townOptions) *town {
+	t.Helper()
+	o.public, o.operator = "127.0.0.1:0", "127.0.0.1:0"
+	town, err := openTown(t.Context(), o, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return town
 }
 
 // TestRehearsal is the main job, small: real Redis with a replica, real
@@ -31,11 +58,13 @@ func TestMain(m *testing.M) {
 // the verdict. It runs once for each kind of gateway, the second time with named
 // seats.
 func TestRehearsal(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string][]string{
 		"page":  {"--roster", "400"},
 		"seats": {"--roster", "200", "--seats", "--gateway", "execute"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			out := &logWriter{t: t}
 			args := append([]string{"--rate", "100", "--hold", "6s"}, more...)
 			if err := rehearse(t.Context(), args, out); err != nil {
@@ -54,15 +83,8 @@ func TestRehearsal(t *testing.T) {
 // TestKillEveryProcess books a seat, kills ingress, worker and reaper the hard
 // way, pays, and finds the seat paid: nothing was in a process.
 func TestKillEveryProcess(t *testing.T) {
-	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", env: map[string]string{"HOLDFAST_SWEEP_EVERY": "1s"}}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Parallel()
+	town := newTown(t, townOptions{env: map[string]string{"HOLDFAST_SWEEP_EVERY": "1s"}})
 	people, err := town.openDemo(t.Context(), &logWriter{t: t})
 	if err != nil {
 		t.Fatal(err)

@@ -19,15 +19,8 @@ import (
 // same booking from the next process, long before the reaper would take it, and
 // it is paid.
 func TestKilledBeforeTheAttach(t *testing.T) {
-	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Parallel()
+	town := newTown(t, townOptions{})
 	people, err := town.openDemo(t.Context(), &logWriter{t: t})
 	if err != nil {
 		t.Fatal(err)

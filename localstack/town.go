@@ -47,6 +47,14 @@ type townOptions struct {
 	env              map[string]string
 }
 
+// The endpoints that stand in for the local queue and table, as this program was
+// given them: house sets the same variables for a moment.
+var (
+	givenAWS      = os.Getenv("AWS_ENDPOINT_URL")
+	givenSQS      = os.Getenv("AWS_ENDPOINT_URL_SQS")
+	givenDynamoDB = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB")
+)
+
 // openTown starts the cloud and the processes and waits until they are ready.
 // On an error nothing is left running.
 func openTown(ctx context.Context, o townOptions, out io.Writer) (_ *town, err error) {
@@ -68,7 +76,7 @@ func openTown(ctx context.Context, o townOptions, out io.Writer) (_ *town, err e
 	t.public, t.operator = cmp.Or(o.front, "http://"+public), "http://"+operator
 	fmt.Fprintln(out, "starting Redis (primary and replica), queue, table and payment gateway ...")
 	t.cloud, err = cloud.Start(ctx, cloud.Options{
-		AWSEndpoint: os.Getenv("AWS_ENDPOINT_URL"), SQSEndpoint: os.Getenv("AWS_ENDPOINT_URL_SQS"), DynamoDBEndpoint: os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"),
+		AWSEndpoint: givenAWS, SQSEndpoint: givenSQS, DynamoDBEndpoint: givenDynamoDB,
 		WebhookURL: func(account string) string { return t.public + "/webhooks/" + account },
 		Log:        t.slog,
 	})
@@ -205,6 +213,9 @@ func (t *town) act(ctx context.Context, out io.Writer, args ...string) error {
 	return err
 }
 
+// opening lets one house at a time have this process's environment.
+var opening sync.Mutex
+
 // house opens this process's own adapters to the town.
 func (t *town) house(ctx context.Context) (*wiring.House, error) {
 	cfg, err := config.Load(func(name string) string {
@@ -216,6 +227,8 @@ func (t *town) house(ctx context.Context) (*wiring.House, error) {
 	if err != nil {
 		return nil, err
 	}
+	opening.Lock()
+	defer opening.Unlock()
 	restore, err := setenv(t.cloud.Env())
 	if err != nil {
 		return nil, err

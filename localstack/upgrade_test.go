@@ -28,19 +28,12 @@ import (
 // nothing is lost: whoever was told of a booking and paid has the seat, no event
 // is dead, and every invariant holds.
 func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	next := nextBuild(t)
 	front := newBalancer(t)
-	town, err := openTown(t.Context(), townOptions{public: "127.0.0.1:0", operator: "127.0.0.1:0", front: front.URL, env: map[string]string{
+	town := newTown(t, townOptions{front: front.URL, env: map[string]string{
 		"HOLDFAST_SWEEP_EVERY": "1s", "HOLDFAST_DIFF_EVERY": "2s", "HOLDFAST_RATE_PER_CLIENT": "0",
-	}}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := town.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	}})
 	front.to(t, "http://"+town.env["HOLDFAST_LISTEN"])
 	people, err := town.openDemo(t.Context(), io.Discard)
 	if err != nil {
