@@ -41,8 +41,8 @@ func (s *Sight) Probe(ctx context.Context) (load.Sample, error) {
 	return out, nil
 }
 
-// Rest adds what is under way. The ledger is walked only when the cheap figures
-// are at rest, because a walk is not cheap.
+// Rest adds what is under way. The gateway's books and the ledger are walked only
+// when the cheap figures are at rest: a look must not be part of the load.
 func (s *Sight) Rest(ctx context.Context) (load.Sample, error) {
 	out, err := s.Probe(ctx)
 	if err != nil {
@@ -54,6 +54,9 @@ func (s *Sight) Rest(ctx context.Context) (load.Sample, error) {
 			return out, err
 		}
 		out.Queued = depth.Visible + depth.InFlight
+	}
+	if out.Pending+out.Queued > 0 {
+		return out, nil
 	}
 	if s.Moving != nil {
 		webhooks, money := s.Moving()

@@ -12,6 +12,7 @@ import (
 
 // Reap sweeps and compares until ctx ends.
 func (h *House) Reap(ctx context.Context) error {
+	RelaxGC()
 	healers, err := h.Healers()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 // Work handles events until ctx ends, then finishes what it took.
 func (h *House) Work(ctx context.Context) error {
+	RelaxGC()
 	p, err := poller.New(poller.Config{
 		Source: h.Queue.Consumer, Handler: &workers.Handler{Steps: h.Steps, Log: h.Log}, Parker: h.Queue.Parker,
 		Workers: h.Config.Workers, Observer: h.Metrics, Now: h.Now, Log: h.Log,

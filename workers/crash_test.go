@@ -156,8 +156,10 @@ func TestCrashAtEveryStep(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			steps := 0
 			for _, after := range []bool{false, true} {
-				for k := 1; crash(t, s, k, after, 2); k++ {
+				for k := 1; crash(t, s, crashing{call: k, after: after, redeliveries: 2}); k++ {
 					steps++
+				}
+				for k := 1; crash(t, s, crashing{call: k, after: after, redeliveries: 2, remembers: true}); k++ {
 				}
 			}
 			if steps < 6 {
@@ -173,23 +175,37 @@ func TestCrashWithoutRedelivery(t *testing.T) {
 	for _, s := range stories {
 		if s.name == "paid late" {
 			for _, after := range []bool{false, true} {
-				for k := 10; crash(t, s, k, after, 0); k++ { // once the re-admission is attached
+				for k := 10; crash(t, s, crashing{call: k, after: after}); k++ { // once the re-admission is attached
 				}
 			}
 		}
 	}
 }
 
-// crash tells the story with a crash at call k; false if the walk has no k calls.
-func crash(t *testing.T, s story, k int, after bool, redeliveries int) (crashed bool) {
-	ok := t.Run(fmt.Sprintf("call %d after=%v", k, after), func(t *testing.T) {
+// crashing says when the crash comes and what follows.
+type crashing struct {
+	call         int  // at which it comes, counted from 1
+	after        bool // the call is done, its answer is lost
+	redeliveries int
+	remembers    bool // only the delivery died, or another process has written the same: what is remembered stays
+}
+
+// crash tells the story with a crash; false if the walk has not so many calls.
+func crash(t *testing.T, s story, c crashing) (crashed bool) {
+	ok := t.Run(fmt.Sprintf("call %d after=%v remembers=%v", c.call, c.after, c.remembers), func(t *testing.T) {
 		r := newRig(t)
 		walk, end := s.tell(r)
-		r.Faults.CrashAt(k, after)
+		if !c.remembers {
+			r.h = newHandler(r.World)
+		}
+		r.Faults.CrashAt(c.call, c.after)
 		err := walk()
 		var ops []string
 		crashed, ops = r.Faults.Crashed()
 		r.Faults.Restart()
+		if !c.remembers {
+			r.h = newHandler(r.World)
+		}
 		if !crashed && err != nil {
 			t.Fatalf("no crash, but: %v", err)
 		}
@@ -197,7 +213,7 @@ func crash(t *testing.T, s story, k int, after bool, redeliveries int) (crashed 
 		if !s.lost {
 			r.Check()
 		}
-		for range redeliveries {
+		for range c.redeliveries {
 			if err := walk(); err != nil {
 				t.Logf("redelivery: %v", err)
 			}

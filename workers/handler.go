@@ -28,13 +28,16 @@ const DefaultNoticeTries = 6
 // actor is who the ledger's history names.
 const actor ledger.Actor = "worker"
 
-// Handler handles events. Steps is required. It is safe for many goroutines.
+// Handler handles events. Steps is required. It is safe for many goroutines and
+// must not be copied.
 type Handler struct {
 	Steps *lifecycle.Steps
 	// NoticeTries bounds the tries of a payment.notified; 0 is
 	// DefaultNoticeTries. It must be less than the queue's maximal receives.
 	NoticeTries int
 	Log         *slog.Logger // nil: slog.Default
+
+	recall recall
 }
 
 // Handle makes the event's step durable (protocol.md 3.6). nil: done, delete the
@@ -49,7 +52,7 @@ func (h *Handler) handle(ctx context.Context, e events.Event, m events.Meta, rep
 	if err := e.Validate(); err != nil {
 		return events.Park("invalid_event", err)
 	}
-	w := &walk{Steps: h.Steps, e: e, meta: m, replay: replay, tries: h.NoticeTries, log: h.Log}
+	w := &walk{Steps: h.Steps, e: e, meta: m, replay: replay, tries: h.NoticeTries, log: h.Log, recall: &h.recall}
 	if w.tries <= 0 {
 		w.tries = DefaultNoticeTries
 	}
@@ -79,6 +82,7 @@ type walk struct {
 	replay  bool           // of an event that was put aside while the sale was frozen
 	tries   int
 	log     *slog.Logger
+	recall  *recall // of the process
 }
 
 // use reads the control item of the sale that the event turns out to be about.

@@ -63,6 +63,7 @@ func (w *walk) hold(ctx context.Context, b ledger.Booking) error {
 		}
 		err = w.Write(ctx, t)
 		if err == nil {
+			w.recall.wrote(*t.Create, w.Now())
 			return w.Settle(ctx, *t.Create)
 		}
 		f, ok := condition(err)

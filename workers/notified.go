@@ -22,6 +22,9 @@ func (w *walk) notified(ctx context.Context) error {
 		return events.Park("unknown_gateway", fmt.Errorf("workers: gateway %q: %w", n.Gateway, lifecycle.ErrUnknownGateway))
 	}
 	key := ledger.PaymentKey{Gateway: n.Gateway, ID: n.PaymentID}
+	if w.recall.paid(key, w.Now()) {
+		return nil // the redirect and the webhook tell of the same money, one right after the other
+	}
 	p, err := gw.Query(ctx, n.PaymentID)
 	if err != nil {
 		return w.askLater(ctx, key, p, fmt.Errorf("workers: query payment %s: %w", key, err))

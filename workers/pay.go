@@ -61,6 +61,9 @@ func (w *walk) unattached(ctx context.Context, bookingID string, m money) error 
 // pay applies the payment to the booking as the ledger has it now. Each turn
 // reads afresh; a turn that met somebody else's step is repeated.
 func (w *walk) pay(ctx context.Context, bookingID string, m money) error {
+	if done, err := w.payRemembered(ctx, bookingID, m); done || err != nil {
+		return err
+	}
 	for range turns {
 		b, err := w.Store.Booking(ctx, bookingID)
 		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
@@ -71,7 +74,7 @@ func (w *walk) pay(ctx context.Context, bookingID string, m money) error {
 		case err != nil:
 			again, err = w.payUnheld(ctx, bookingID, m)
 		case b.State == ledger.Paid && b.Payment == m.capture.Key:
-			return w.Settle(ctx, b)
+			return w.settlePaid(ctx, b, m.capture.Key)
 		default:
 			again, err = w.payKnown(ctx, b, m)
 		}
@@ -80,6 +83,40 @@ func (w *walk) pay(ctx context.Context, bookingID string, m money) error {
 		}
 	}
 	return errTurns(bookingID)
+}
+
+// payRemembered is T2 of a booking that this process has just written as held: the
+// condition says whether it still is, so it need not be read. Anything out of the
+// ordinary is left to a reading.
+func (w *walk) payRemembered(ctx context.Context, bookingID string, m money) (done bool, err error) {
+	b, ok := w.recall.of(m.capture.Key, w.Now())
+	if !ok || b.ID != bookingID || b.State != ledger.Held || lifecycle.CheckPayment(b, m.gateway, m.payment) != nil {
+		return false, nil
+	}
+	if err := w.use(ctx, b.Sale); err != nil {
+		return false, err
+	}
+	t, err := ledger.Confirm(b, m.capture, actor, w.Now())
+	if err != nil {
+		return false, err
+	}
+	if err = w.Write(ctx, t); err == nil {
+		return true, w.settlePaid(ctx, b, m.capture.Key)
+	}
+	if _, ok := condition(err); ok { // it is held no more, or the payment is another's
+		return false, nil
+	}
+	return false, fmt.Errorf("workers: confirm booking %s: %w", b.ID, err)
+}
+
+// settlePaid is S3 of a booking that the ledger has as paid by its payment.
+func (w *walk) settlePaid(ctx context.Context, b ledger.Booking, key ledger.PaymentKey) error {
+	b.State, b.Payment = ledger.Paid, key
+	if err := w.Settle(ctx, b); err != nil {
+		return err
+	}
+	w.recall.wrote(b, w.Now())
+	return nil
 }
 
 // payKnown is a payment of a booking that the ledger has, and that this payment
@@ -105,8 +142,7 @@ func (w *walk) payKnown(ctx context.Context, b ledger.Booking, m money) (again b
 		return false, err
 	}
 	if err = w.Write(ctx, t); err == nil { // T2: no test of time, a payment before the release wins
-		b.State = ledger.Paid
-		return false, w.Settle(ctx, b)
+		return false, w.settlePaid(ctx, b, m.capture.Key)
 	}
 	f, ok := condition(err)
 	if !ok {

@@ -20,7 +20,12 @@ type rig struct {
 func newRig(t lifecycletest.TB) *rig {
 	t.Helper()
 	w := lifecycletest.New(t)
-	return &rig{w, &workers.Handler{Steps: w.Steps, Log: slog.New(slog.DiscardHandler)}}
+	return &rig{w, newHandler(w)}
+}
+
+// newHandler is a process that has just started.
+func newHandler(w *lifecycletest.World) *workers.Handler {
+	return &workers.Handler{Steps: w.Steps, Log: slog.New(slog.DiscardHandler)}
 }
 
 // deliver hands the event over for the n-th time.

@@ -31,7 +31,7 @@ func (p *Poller) poll(s stages) {
 			}
 			p.cfg.Observer.Polled(len(messages), err)
 			if err == nil {
-				p.dispatch(s, messages)
+				p.dispatch(messages)
 				break
 			}
 			p.cfg.Log.WarnContext(s.intake, "poll failed, trying again", "failures", failures+1, "error", err)
@@ -66,18 +66,23 @@ func (p *Poller) rest(ctx context.Context, failures int) {
 	}
 }
 
-// dispatch hands each group to a goroutine of its own, as soon as a slot is
-// free. Until then the poller waits, which is what limits the intake.
-func (p *Poller) dispatch(s stages, messages []events.Message) {
+// dispatch hands each group to a worker, as soon as one is free. Until then the
+// poller waits, which is what limits the intake.
+func (p *Poller) dispatch(messages []events.Message) {
 	now := p.cfg.Now()
 	p.ages.note(messages, now)
 	p.holds.add(messages, now)
 	for _, group := range delivery.Groups(messages) {
-		p.slots <- struct{}{}
-		p.groups.Go(func() {
-			defer func() { <-p.slots }()
-			p.handle(s, group)
-		})
+		p.groups <- group
+	}
+}
+
+// work handles groups until there are no more. It goes from group to group on one
+// stack: the calls of an event go deep, and a stack that has to grow anew for each
+// of them is a twentieth of the work.
+func (p *Poller) work(s stages) {
+	for group := range p.groups {
+		p.handle(s, group)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/holdfast/holdfast/events"
@@ -51,11 +50,10 @@ type Observer interface {
 type Poller struct {
 	cfg       Config
 	deliverer delivery.Deliverer
-	slots     chan struct{} // one for each group at work
-	deletes   chan string   // handles of what is done
+	groups    chan []events.Message // for a worker that is free
+	deletes   chan string           // handles of what is done
 	holds     holds
 	ages      ages
-	groups    sync.WaitGroup
 }
 
 // New checks the configuration.
@@ -63,7 +61,7 @@ func New(cfg Config) (*Poller, error) {
 	cfg = cfg.withDefaults()
 	p := &Poller{
 		cfg:     cfg,
-		slots:   make(chan struct{}, cfg.Workers),
+		groups:  make(chan []events.Message),
 		deletes: make(chan string, 10*cfg.Workers),
 		deliverer: delivery.Deliverer{
 			Handler: cfg.Handler, Parker: cfg.Parker, Timeout: cfg.EventTimeout,

@@ -24,15 +24,19 @@ func (p *Poller) Run(ctx context.Context) {
 	defer cut()
 	s := stages{intake: ctx, work: work, tidy: tidy}
 	finished := make(chan struct{})
-	var background, deleters, pollers sync.WaitGroup
+	var background, deleters, workers, pollers sync.WaitGroup
 	background.Go(func() { p.limitStop(ctx, finished, cut, abandon) })
 	background.Go(func() { p.keepHidden(tidy, finished) })
+	for range p.cfg.Workers {
+		workers.Go(func() { p.work(s) })
+	}
 	for range p.cfg.Pollers { // as many as there are polls: then deletes keep up with receives
 		deleters.Go(func() { p.deleteDone(tidy) })
 		pollers.Go(func() { p.poll(s) })
 	}
 	pollers.Wait()
-	p.groups.Wait()
+	close(p.groups)
+	workers.Wait()
 	close(p.deletes)
 	deleters.Wait()
 	close(finished)
