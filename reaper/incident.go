@@ -13,8 +13,8 @@ const (
 	IncidentFrozen   = "frozen"
 	IncidentRebuilt  = "rebuilt"
 
-	IncidentBreakerOpened = "breaker opened"
-	IncidentBreakerClosed = "breaker closed"
+	IncidentBreakerOpened = "breaker_opened"
+	IncidentBreakerClosed = "breaker_closed"
 )
 
 // incident is for people alone: what it tells of has been done, and goes on if

@@ -47,7 +47,7 @@ func Collect(ctx context.Context, l Ledger, minutes ledger.MinuteStore, saleID s
 	if err != nil {
 		return d, fmt.Errorf("report: read the trail of sale %s: %w", saleID, err)
 	}
-	d.Incidents = append(closeFreezes(d.Incidents), unavailable(d.Rates)...)
+	d.Incidents = append(closeIncidents(d.Incidents), unavailable(d.Rates)...)
 	slices.SortStableFunc(d.Incidents, func(a, b Incident) int { return a.From.Compare(b.From) })
 	return d, nil
 }
@@ -63,14 +63,18 @@ func (d *Document) trail(e ledger.AuditEntry) {
 	d.Acts = append(d.Acts, Act{At: e.At.UTC(), Actor: strings.TrimPrefix(string(e.Actor), "operator:"), Action: e.Action, Reason: e.Reason, Before: e.Before, After: e.After})
 }
 
-// closeFreezes lets a freeze last until the rebuild after it.
-func closeFreezes(list []Incident) []Incident {
+// endOf is what ends an incident of a kind: a freeze the rebuild after it, say.
+var endOf = map[string]string{"frozen": "rebuilt", "breaker_opened": "breaker_closed"}
+
+// closeIncidents lets an incident last until what ends it.
+func closeIncidents(list []Incident) []Incident {
 	for i, in := range list {
-		if in.Kind != "frozen" {
+		end, ends := endOf[in.Kind]
+		if !ends {
 			continue
 		}
 		for _, later := range list[i+1:] {
-			if later.Kind == "rebuilt" {
+			if later.Kind == end {
 				list[i].To = later.From
 				break
 			}

@@ -109,7 +109,7 @@ type Rate struct {
 
 // Incident is something that went wrong, and when.
 type Incident struct {
-	Kind   string    `json:"kind"` // failover, frozen, rebuilt, unavailable
+	Kind   string    `json:"kind"` // failover, frozen, rebuilt, breaker_opened, breaker_closed, unavailable
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"` // the same as From: an instant
 	Detail string    `json:"detail"`

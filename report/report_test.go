@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -288,6 +289,20 @@ func TestPageRunsNothing(t *testing.T) {
 	}
 	if len(page) > 60<<10 {
 		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// TestOpenBreakerLastsUntilItCloses, as a freeze does until the rebuild.
+func TestOpenBreakerLastsUntilItCloses(t *testing.T) {
+	s := sold(t)
+	for minute, action := range map[int]string{4: "breaker_opened", 6: "breaker_closed"} {
+		must(t, s.AppendAudit(t.Context(), "spring", ledger.AuditEntry{At: start.Add(time.Duration(minute) * time.Minute), Actor: "reaper", Action: action}))
+	}
+	d, err := report.Collect(t.Context(), s, s, "spring")
+	must(t, err)
+	i := slices.IndexFunc(d.Incidents, func(in report.Incident) bool { return in.Kind == "breaker_opened" })
+	if i < 0 || d.Incidents[i].To.Sub(d.Incidents[i].From) != 2*time.Minute {
+		t.Errorf("incidents %+v", d.Incidents)
 	}
 }
 
