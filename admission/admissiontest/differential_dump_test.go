@@ -24,8 +24,8 @@ func (d *duel) compareKeys() {
 	}
 }
 
-// dump reads every key of the sale past the adapter, except for the records,
-// whose form is the adapter's own.
+// dump reads every key of the sale past the adapter, except for the records and
+// the seat map, whose form is the adapter's own.
 func (d *duel) dump() admissiontest.Dump {
 	r := reader{d, d.Context(), "{" + d.sale + "}:"}
 	cfg := r.hash("adm:cfg")
@@ -33,18 +33,20 @@ func (d *duel) dump() admissiontest.Dump {
 	out := admissiontest.Dump{Gen: n(cfg["gen"]), Version: n(cfg["ver"]), Replays: n(cfg["replays"]), Open: cfg["open"] == "1", OpensMS: n(cfg["opens_ms"]),
 		ClosesMS: n(cfg["closes_ms"]), HoldMS: n(cfg["hold_ms"]), TotalCap: int(n(cfg["cap"])), RosterVersion: cfg["roster"], Mark: cfg["mark"], Marked: cfg["marked"],
 		Levels: map[string]admissiontest.LevelDump{}, Roster: map[string]admission.RosterEntry{}, Seen: r.hash("adm:seen"), Records: map[string]admission.Record{},
-		Pending: map[string]admissiontest.PendingDump{}, Dead: r.scores("adm:dead"), Total: int(n(r.text("adm:total"))), Seats: r.hash("adm:seat"),
+		Pending: map[string]admissiontest.PendingDump{}, Dead: r.scores("adm:dead"), Total: int(n(r.text("adm:total"))), Seats: map[string]string{},
 		Last: map[string]admissiontest.LastDump{}, Stash: map[string]string{}, Guards: map[string]string{}}
-	for ch, text := range r.hash("adm:pending") {
-		f := strings.Split(text, "|")
-		out.Pending[ch] = admissiontest.PendingDump{BookingID: f[0], Level: f[1], MS: n(f[2])}
-	}
 	for ch, text := range r.hash("adm:last") {
 		f := strings.Split(text, "|")
 		out.Last[ch] = admissiontest.LastDump{BookingID: f[0], Key: f[1], InputHash: f[2]}
 	}
 	r.must(d.real.ScanRoster(r.ctx, d.sale, func(e admission.RosterEntry) error { out.Roster[e.Candidate] = e; return nil }))
-	r.must(d.real.ScanRecords(r.ctx, d.sale, func(rec admission.Record, _ bool) error { out.Records[rec.BookingID] = rec; return nil }))
+	r.must(d.real.ScanRecords(r.ctx, d.sale, func(rec admission.Record, pending bool) error {
+		if out.Records[rec.BookingID] = rec; pending {
+			out.Pending[rec.Candidate] = admissiontest.PendingDump{BookingID: rec.BookingID, Level: rec.Level, MS: rec.AdmittedAt.UnixMilli()}
+		}
+		return nil
+	}))
+	r.must(d.real.ScanSeats(r.ctx, d.sale, func(token, id string) error { out.Seats[token] = id; return nil }))
 	for _, b := range bookings {
 		if text := r.text("hold:" + b); text != "" {
 			_, out.Stash[b], _ = strings.Cut(text, " ")

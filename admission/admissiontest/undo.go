@@ -72,11 +72,12 @@ func (s *saleState) undo(u admission.Undo, ms int64) admission.UndoAnswer {
 func (r *Redis) Settle(ctx context.Context, sale, bookingID, candidate string, paid bool) (went bool, err error) {
 	err = r.do(ctx, "Settle", func(Fault) error {
 		r.script(sale, true, func(s *saleState, _ int64) {
-			if s.pending[candidate].bid == bookingID {
-				delete(s.pending, candidate)
+			rec, ok := s.bk[bookingID]
+			if ok && s.pending[rec.Candidate].bid == bookingID {
+				delete(s.pending, rec.Candidate)
 				went = true
 			}
-			if rec, ok := s.bk[bookingID]; ok && paid {
+			if ok && paid {
 				s.pay(rec)
 				delete(s.stash, bookingID)
 			}

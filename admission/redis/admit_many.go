@@ -2,6 +2,7 @@ package redis
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
@@ -30,7 +31,7 @@ func (x *levelIndex) of(level string) int {
 // keys appends the keys of every level in the vector forms' order.
 func (x *levelIndex) keys(k keys, fixed ...string) []string {
 	for _, l := range x.names {
-		fixed = append(fixed, k.level(l), k.free(l), k.soft(l))
+		fixed = append(fixed, k.level(l), k.free(l), k.soft(l), k.owner(l))
 	}
 	return fixed
 }
@@ -61,11 +62,11 @@ type vector struct {
 	levels levelIndex
 	specs  []spec
 	of     []int // of each request, from 1
-	args   int
+	args   resp.Packed
 }
 
 func newVector(reqs []*admission.Request) *vector {
-	v := &vector{of: make([]int, len(reqs))}
+	v, n := &vector{of: make([]int, len(reqs))}, 2
 	for i, r := range reqs {
 		sp := spec{v.levels.of(r.Level), r.Gen, r.RosterVersion, r.AmountMinor, r.Currency, r.Count, len(r.Seats)}
 		at := slices.Index(v.specs, sp)
@@ -73,32 +74,32 @@ func newVector(reqs []*admission.Request) *vector {
 			at, v.specs = len(v.specs), append(v.specs, sp)
 		}
 		v.of[i] = at + 1
-		v.args += 4 + len(r.Seats)
+		n += 4 + len(r.Seats)
 	}
-	v.args += 2 + len(v.levels.names) + 7*len(v.specs)
+	v.args.Reset(n + len(v.levels.names) + 7*len(v.specs))
+	v.pack(reqs)
 	return v
 }
 
-func (v *vector) pack(out *resp.Writer, keys []string, reqs []*admission.Request) {
-	for _, key := range keys {
-		out.String(key)
-	}
-	out.Int(int64(len(v.levels.names)))
+// pack puts the arguments of the script together (lua/admit_many.lua).
+func (v *vector) pack(reqs []*admission.Request) {
+	out := &v.args
+	out.Int(len(v.levels.names))
 	for _, l := range v.levels.names {
 		out.String(l)
 	}
-	out.Int(int64(len(v.specs)))
+	out.Int(len(v.specs))
 	for _, sp := range v.specs {
-		out.Int(int64(sp.level))
-		out.Int(sp.gen)
+		out.Int(sp.level)
+		out.String(strconv.FormatInt(sp.gen, 10))
 		out.String(sp.version)
-		out.Int(sp.amount)
+		out.String(strconv.FormatInt(sp.amount, 10))
 		out.String(sp.currency)
-		out.Int(int64(sp.count))
-		out.Int(int64(sp.named))
+		out.Int(max(sp.count, 0)) // fewer than 1 are refused there
+		out.Int(sp.named)
 	}
 	for i, r := range reqs {
-		out.Int(int64(v.of[i]))
+		out.Int(v.of[i])
 		out.String(r.BookingID)
 		out.String(r.Candidate)
 		out.Joined('|', r.Key, r.InputHash, r.EmailHash)
@@ -108,11 +109,18 @@ func (v *vector) pack(out *resp.Writer, keys []string, reqs []*admission.Request
 	}
 }
 
+func (v *vector) send(out *resp.Writer, keys []string) {
+	for _, key := range keys {
+		out.String(key)
+	}
+	out.Packed(&v.args)
+}
+
 // admitMany runs the vector form for requests of one sale.
 func (s *Store) admitMany(w *wire, reqs []*admission.Request) ([]admission.Answer, error) {
 	v, k := newVector(reqs), saleKeys(reqs[0].Sale)
 	keys := v.levels.keys(k, k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(), k.seat(), k.roster(), k.last())
-	flat, err := w.script(admitManyScript, len(keys), v.args, func(out *resp.Writer) { v.pack(out, keys, reqs) }, s.ask())
+	flat, err := w.script(admitManyScript, len(keys), 1, func(out *resp.Writer) { v.send(out, keys) }, s.ask())
 	if err != nil {
 		return nil, err
 	}

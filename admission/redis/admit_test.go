@@ -88,8 +88,8 @@ func TestAdmitGivesTheLowestSeats(t *testing.T) {
 		if diff := cmp.Diff(want, rec); diff != "" {
 			t.Error(diff)
 		}
-		if got := b.admin.HGet(b.ctx(), b.k.pending(), "c1").Val(); got != fmt.Sprintf("b1|A|%d", a.AdmittedAt.UnixMilli()) {
-			t.Errorf("pending %q", got)
+		if !b.pending("b1") {
+			t.Error("it is not pending: a crash now would leak the seats")
 		}
 		b.conserved()
 	})
@@ -301,7 +301,7 @@ func TestAdmitEdgesRaiseTheVersion(t *testing.T) {
 	})
 }
 
-// soft puts a soft hold by hand (protocol.md 4).
+// soft puts a soft hold of a seated level by hand (protocol.md 4).
 func (b *bench) soft(bid, c, level string, deadline time.Time, seats ...string) {
 	b.t.Helper()
 	rec := admission.Record{BookingID: bid, Candidate: c, Level: level, Stage: admission.StageSoft, Driver: 1,
@@ -350,9 +350,6 @@ func TestAdmitOwnSoftHold(t *testing.T) {
 		if dup := must(t, admit(alive), admission.Duplicate); dup.Stage != admission.StageSoft {
 			t.Errorf("stage %q", dup.Stage)
 		}
-		b.soft("s4", "c4", "A", past, "A-5")
-		counted := b.req("b4", "c4")
-		must(t, admit(counted), admission.Admitted)
 		b.conserved()
 	})
 }

@@ -19,7 +19,7 @@ func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, p
 	k := saleKeys(sale)
 	var went bool
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID), k.cfg()}, bookingID, candidate, flag(paid))
+		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID), k.cfg()}, bookingID, flag(paid))
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.A
 	k := saleKeys(a.Sale)
 	var answer admission.AttachAnswer
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := attachScript.run(ctx, conn, []string{k.bk(), k.stash(a.BookingID)},
+		raw, err := attachScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(a.BookingID)},
 			a.BookingID, a.Driver, a.PaymentID, a.URL, millis(a.HoldUntil), a.StashFor.Milliseconds())
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 
 // settlement is a booking that the ledger knows.
 type settlement struct {
-	bookingID, candidate string
-	paid                 bool
+	bookingID string
+	paid      bool
 }
 
 // attachMany attaches a batch (lua/attach_many.lua). Nobody waits for replicas: a
@@ -18,6 +18,7 @@ type settlement struct {
 func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admission.Attachment, admission.AttachAnswer]) {
 	k := saleKeys(sale)
 	pack := func(out *resp.Writer) {
+		out.String(k.pending())
 		out.String(k.bk())
 		for _, c := range calls {
 			out.String(k.stash(c.ask.BookingID))
@@ -34,7 +35,7 @@ func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admis
 	}
 	answers := make([]admission.AttachAnswer, len(calls))
 	faults := make([]error, len(calls))
-	err := s.many(ctx, attachManyScript, k, 1+len(calls), 6*len(calls), pack, func(flat []resp.Value) error {
+	err := s.many(ctx, attachManyScript, k, 2+len(calls), 6*len(calls), pack, func(flat []resp.Value) error {
 		for i, c := range calls {
 			if flat[0].Kind == resp.Int {
 				answers[i] = admission.AttachAnswer{Outcome: admission.Attached, PaymentID: c.ask.PaymentID, HoldUntil: fromMillis(flat[0].Int)}
@@ -68,12 +69,11 @@ func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settl
 		}
 		for _, c := range calls {
 			out.String(c.ask.bookingID)
-			out.String(c.ask.candidate)
 			out.String(flag(c.ask.paid))
 		}
 	}
 	went := make([]bool, len(calls))
-	err := s.many(ctx, settleManyScript, k, 3+len(calls), 3*len(calls), pack, func(flat []resp.Value) error {
+	err := s.many(ctx, settleManyScript, k, 3+len(calls), 2*len(calls), pack, func(flat []resp.Value) error {
 		for i := range calls {
 			if flat[i].Kind != resp.Int || flat[i].Int < 0 || flat[i].Int > 1 {
 				return malformed("settle_many: answer %d is neither 0 nor 1", i+1)

@@ -104,7 +104,7 @@ func (c *Committer) Settle(ctx context.Context, sale, bookingID, candidate strin
 	if err := validSettlement(sale, bookingID, candidate); err != nil {
 		return false, err
 	}
-	return c.settles.do(ctx, sale, settlement{bookingID, candidate, paid})
+	return c.settles.do(ctx, sale, settlement{bookingID, paid})
 }
 
 // CandidateBooking joins the sale's next batch of reads. A candidate who holds

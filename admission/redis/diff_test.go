@@ -107,10 +107,10 @@ func prepare(rt *rapid.T, benches ...*bench) (corrupt bool) {
 			b.soft("s1", "c1", "N", at, seats...)
 		}
 	}
-	if draw("soft hold in A") {
-		at := deadline[draw("expired A")]
+	if draw("another soft hold") {
+		at := deadline[draw("the other expired")]
 		for _, b := range benches {
-			b.soft("s2", "c2", "A", at, "A-1")
+			b.soft("s2", "c2", "N", at, "N1")
 		}
 	}
 	total := rapid.SampledFrom([]string{"9", "5", "4"}).Draw(rt, "total cap")

@@ -76,7 +76,7 @@ func holdOnce(ctx context.Context, c doer, r *admission.HoldRequest) (admission.
 // hold lists the keys of hold.lua.
 func (k keys) hold(level, present string) []string {
 	return []string{k.cfg(), k.seen(), k.bk(), k.dead(), k.total(), k.seat(), k.roster(),
-		k.level(level), k.free(level), k.soft(level), k.level(present), k.free(present), k.soft(present)}
+		k.level(level), k.free(level), k.soft(level), k.level(present), k.free(present), k.soft(present), k.pending()}
 }
 
 func validHold(r *admission.HoldRequest) error {

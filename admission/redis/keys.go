@@ -20,18 +20,19 @@ func (k keys) last() string    { return string(k) + "adm:last" }
 func (k keys) level(l string) string { return string(k) + "adm:level:" + l }
 func (k keys) free(l string) string  { return string(k) + "adm:free:" + l }
 func (k keys) soft(l string) string  { return string(k) + "soft:" + l }
+func (k keys) owner(l string) string { return string(k) + "adm:owner:" + l }
 
 func (k keys) was(bid string) string     { return string(k) + "hold:was:" + bid }
 func (k keys) stash(bid string) string   { return string(k) + "hold:" + bid }
 func (k keys) execute(pid string) string { return string(k) + "hold:execute:" + pid }
 
 // admitKeys is how many keys admit lists.
-const admitKeys = 12
+const admitKeys = 13
 
 // admit lists the keys of admit, undo and reseed, in their order.
 func (k keys) admit(level string) []string {
 	return []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(),
-		k.level(level), k.free(level), k.seat(), k.roster(), k.last(), k.soft(level)}
+		k.level(level), k.free(level), k.seat(), k.roster(), k.last(), k.soft(level), k.owner(level)}
 }
 
 // packAdmitKeys adds what admit lists, without making the strings.
@@ -45,6 +46,7 @@ func packAdmitKeys(out *resp.Writer, sale, level string) {
 		out.Concat("{", sale, "}:adm:", name)
 	}
 	out.Concat("{", sale, "}:soft:", level)
+	out.Concat("{", sale, "}:adm:owner:", level)
 }
 
 // all lists every key that may hold old state of a sale with these levels,
@@ -52,7 +54,7 @@ func packAdmitKeys(out *resp.Writer, sale, level string) {
 func (k keys) all(levels []string) []string {
 	list := []string{k.cfg(), k.seen(), k.bk(), k.pending(), k.dead(), k.total(), k.seat(), k.roster(), k.last()}
 	for _, l := range levels {
-		list = append(list, k.level(l), k.free(l), k.soft(l))
+		list = append(list, k.level(l), k.free(l), k.soft(l), k.owner(l))
 	}
 	return list
 }

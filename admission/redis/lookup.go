@@ -31,11 +31,14 @@ func (s *Store) Record(ctx context.Context, sale, bookingID string) (admission.R
 	if c.err != nil {
 		return admission.Record{}, c.err
 	}
-	raw, err := s.text(ctx, saleKeys(sale).cfg(), "hget", saleKeys(sale).bk(), bookingID)
+	raw, err := s.recordsOf(ctx, saleKeys(sale), []string{bookingID})
 	if err != nil {
 		return admission.Record{}, err
 	}
-	return unpackRecord(bookingID, raw)
+	if raw[0] == "" {
+		return admission.Record{}, admission.ErrNotFound
+	}
+	return unpackRecord(bookingID, raw[0])
 }
 
 // CandidateBooking returns the booking id that the candidate holds.
@@ -62,17 +65,42 @@ func (s *Store) Missing(ctx context.Context, sale string, bookingIDs []string) (
 	var missing []string
 	for from := 0; from < len(bookingIDs); from += missingPage {
 		page := bookingIDs[from:min(from+missingPage, len(bookingIDs))]
-		values, err := s.fields(ctx, saleKeys(sale).bk(), page)
+		values, err := s.recordsOf(ctx, saleKeys(sale), page)
 		if err != nil {
 			return nil, err
 		}
 		for i, v := range values {
-			if v == nil {
+			if v == "" {
 				missing = append(missing, page[i])
 			}
 		}
 	}
 	return missing, nil
+}
+
+// recordsOf reads packed records, "" where there is none, in one round trip. What
+// is pending comes first: a record that moves in between is in bk by then.
+func (s *Store) recordsOf(ctx context.Context, k keys, bookingIDs []string) ([]string, error) {
+	out := make([]string, len(bookingIDs))
+	err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
+		p := c.Pipeline()
+		pending, settled := p.HMGet(ctx, k.pending(), bookingIDs...), p.HMGet(ctx, k.bk(), bookingIDs...)
+		if _, err := p.Exec(ctx); err != nil {
+			return err
+		}
+		for _, values := range [][]any{settled.Val(), pending.Val()} {
+			if len(values) != len(out) {
+				return malformed("hmget of records: %d values for %d fields", len(values), len(out))
+			}
+			for i, v := range values {
+				if raw, ok := v.(string); ok {
+					out[i] = raw
+				}
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // fields is HMGET: one value per field, nil where there is none.

@@ -43,7 +43,7 @@ func validPlan(p *admission.Plan) error {
 		c.ok(l.Cap >= 0, "cap of "+l.Name, fmt.Sprint(l.Cap))
 		switch l.Kind {
 		case kindCounted:
-			c.ok(l.Next > l.Cap, "next number of "+l.Name, fmt.Sprint(l.Next))
+			c.ok(l.Next > l.Cap && l.Next <= maxToken+1, "next number of "+l.Name, fmt.Sprint(l.Next))
 			c.ok(word(sale.TokenName(l.Name, l.Next), maxName), "token", sale.TokenName(l.Name, l.Next))
 		case kindSeated:
 			c.ok(len(l.Tokens) == l.Cap, "seats of "+l.Name, fmt.Sprintf("%d for a cap of %d", len(l.Tokens), l.Cap))

@@ -34,8 +34,8 @@ func TestPromote(t *testing.T) {
 	if diff := cmp.Diff(&want, a.Record); diff != "" {
 		t.Errorf("the answer's record (-want +got):\n%s", diff)
 	}
-	if p := b.admin.HGet(b.ctx(), b.k.pending(), "c1").Val(); p == "" {
-		t.Error("no pending entry: a crash now would leak the seats")
+	if !b.pending("b1") {
+		t.Error("it is not pending: a crash now would leak the seats")
 	}
 	b.sound()
 }

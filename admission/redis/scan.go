@@ -3,8 +3,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -55,29 +53,24 @@ func (s *Store) ScanPending(ctx context.Context, sale string, each func(admissio
 		if err != nil {
 			return err
 		}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			p, err := parsePending(pairs[i], pairs[i+1], now)
-			if err != nil {
-				return err
-			}
-			if err := each(p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return records(pairs, func(r admission.Record) error {
+			return each(admission.Pending{Candidate: r.Candidate, BookingID: r.BookingID, Level: r.Level, Age: now.Sub(r.AdmittedAt)})
+		})
 	})
 }
 
-func parsePending(candidate, value string, now time.Time) (admission.Pending, error) {
-	f := strings.Split(value, "|")
-	if len(f) != 3 {
-		return admission.Pending{}, malformed("malformed pending entry of candidate %s", candidate)
+// records unpacks a page.
+func records(pairs []string, each func(admission.Record) error) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		r, err := unpackRecord(pairs[i], pairs[i+1])
+		if err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
 	}
-	ms, err := strconv.ParseInt(f[2], 10, 64)
-	if err != nil {
-		return admission.Pending{}, malformed("pending entry of booking %s: time %q", f[0], f[2])
-	}
-	return admission.Pending{Candidate: candidate, BookingID: f[0], Level: f[1], Age: now.Sub(fromMillis(ms))}, nil
+	return nil
 }
 
 // time is the clock of the node that serves key.
@@ -91,46 +84,25 @@ func (s *Store) time(ctx context.Context, key string) (time.Time, error) {
 	return now, err
 }
 
-// ScanRecords walks the records; pending says whether the booking has a pending
-// entry. The three reads are in this order so that "not pending" is a proof: the
-// record was there before and after the pending entry was found missing, so the
-// booking had none, and by protocol.md INV4 it is in the ledger or at stage S.
+// ScanRecords walks the records; pending says whether the booking is. A record
+// that is found in bk is no longer pending: by protocol.md INV4 it is in the
+// ledger or at stage S. Records only ever move from pending to bk, so this order
+// of the two walks misses none; one that moves meanwhile may come twice.
 func (s *Store) ScanRecords(ctx context.Context, sale string, each func(r admission.Record, pending bool) error) error {
 	if !word(sale, maxName) {
 		return fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)
 	}
 	k := saleKeys(sale)
-	return s.scan(ctx, k.bk(), func(pairs []string) error {
-		var records []admission.Record
-		var candidates, ids []string
-		for i := 0; i+1 < len(pairs); i += 2 {
-			r, err := unpackRecord(pairs[i], pairs[i+1])
-			if err != nil {
-				return err
-			}
-			records, candidates, ids = append(records, r), append(candidates, r.Candidate), append(ids, r.BookingID)
-		}
-		if len(records) == 0 {
-			return nil
-		}
-		entries, err := s.fields(ctx, k.pending(), candidates)
+	for _, home := range []struct {
+		key     string
+		pending bool
+	}{{k.pending(), true}, {k.bk(), false}} {
+		err := s.scan(ctx, home.key, func(pairs []string) error {
+			return records(pairs, func(r admission.Record) error { return each(r, home.pending) })
+		})
 		if err != nil {
 			return err
 		}
-		still, err := s.fields(ctx, k.bk(), ids)
-		if err != nil {
-			return err
-		}
-		for i, r := range records {
-			entry, _ := entries[i].(string)
-			pending := strings.HasPrefix(entry, r.BookingID+"|")
-			if !pending && still[i] == nil {
-				continue
-			}
-			if err := each(r, pending); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -12,7 +12,8 @@ func TestScanSeatsAndCandidates(t *testing.T) {
 	b := newBench(t)
 	b.admit(b.req("b1", "c1"))
 	b.admit(b.req("b2", "c2"))
-	b.put("hset", b.k.seat(), "A-99", "stray")
+	b.own("A", 1200, "stray") // some pages further
+	b.put("hset", b.k.seat(), "N1", "b3")
 	seats, candidates := map[string]string{}, map[string]string{}
 	into := func(m map[string]string) func(string, string) error {
 		return func(k, v string) error { m[k] = v; return nil }
@@ -23,7 +24,7 @@ func TestScanSeatsAndCandidates(t *testing.T) {
 	if err := b.store.ScanCandidates(b.ctx(), b.sale, into(candidates)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"A-1": "b1", "A-2": "b2", "A-99": "stray"}, seats); diff != "" {
+	if diff := cmp.Diff(map[string]string{"A-1": "b1", "A-2": "b2", "A-1200": "stray", "N1": "b3"}, seats); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(map[string]string{"c1": "b1", "c2": "b2"}, candidates); diff != "" {

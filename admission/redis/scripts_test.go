@@ -2,6 +2,8 @@ package redis
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,8 +165,9 @@ func (b *bench) live(bid, c string, tokens ...string) admission.Record {
 	r := admission.Record{BookingID: bid, Candidate: c, Level: "A", Tokens: tokens, Stage: admission.StageAttached, Driver: 1,
 		PaymentID: "pay-" + bid, AmountMinor: 1, Currency: "EUR", Gen: gen, Key: idk1, InputHash: inh1, EmailHash: eh1,
 		AdmittedAt: time.UnixMilli(1000).UTC(), DriverAt: time.UnixMilli(1000).UTC(), HoldUntil: time.UnixMilli(2000).UTC()}
-	for i := range tokens {
-		r.Scores = append(r.Scores, int64(i+1))
+	for _, token := range tokens {
+		number, _ := strconv.ParseInt(token[strings.LastIndex(token, "-")+1:], 10, 64)
+		r.Scores = append(r.Scores, number)
 	}
 	return r
 }

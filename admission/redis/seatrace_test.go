@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -142,13 +143,14 @@ func (r *seatRace) giveBack(ctx context.Context, bid, c string) {
 // owner, and each group is whole.
 func (b *bench) probe(ctx context.Context) error {
 	p := b.admin.TxPipeline()
-	records, seats, free := p.HGetAll(ctx, b.k.bk()), p.HGetAll(ctx, b.k.seat()), p.ZRange(ctx, b.k.free("H"), 0, -1)
+	homes, seats, free := [2]*goredis.MapStringStringCmd{p.HGetAll(ctx, b.k.pending()), p.HGetAll(ctx, b.k.bk())}, p.HGetAll(ctx, b.k.seat()), p.ZRange(ctx, b.k.free("H"), 0, -1)
 	seen, used := p.HGetAll(ctx, b.k.seen()), p.Get(ctx, b.k.level("H"))
 	if _, err := p.Exec(ctx); err != nil && !errors.Is(err, goredis.Nil) {
 		return nil // the server is down: nothing to see
 	}
-	owned := 0
-	for id, raw := range records.Val() {
+	owned, records := 0, maps.Clone(homes[0].Val())
+	maps.Copy(records, homes[1].Val())
+	for id, raw := range records {
 		rec, err := unpackRecord(id, raw)
 		if err != nil {
 			return err
@@ -168,9 +170,9 @@ func (b *bench) probe(ctx context.Context) error {
 			return fmt.Errorf("seat %s is free and %s's", s, o)
 		}
 	}
-	if len(seats.Val()) != owned || owned+len(free.Val()) != hallSeats || len(seen.Val()) != len(records.Val()) || owned > 0 && used.Val() != itoa(owned) {
+	if len(seats.Val()) != owned || owned+len(free.Val()) != hallSeats || len(seen.Val()) != len(records) || owned > 0 && used.Val() != itoa(owned) {
 		return fmt.Errorf("%d seats in records, %d with an owner, %d free, %s counted; %d records of %d candidates",
-			owned, len(seats.Val()), len(free.Val()), used.Val(), len(records.Val()), len(seen.Val()))
+			owned, len(seats.Val()), len(free.Val()), used.Val(), len(records), len(seen.Val()))
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 		now := p.Time(ctx)
 		cfg := p.HMGet(ctx, k.cfg(), "gen", "ver")
 		// Not HGETALL: a map of the reply would cost more than the reply.
-		flat := p.Do(ctx, "hgetall", k.bk())
+		settled, pending := p.Do(ctx, "hgetall", k.bk()), p.Do(ctx, "hgetall", k.pending())
 		if _, err := p.Exec(ctx); err != nil {
 			return err
 		}
@@ -64,14 +64,17 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 			return err
 		}
 		m = admission.SeatMap{Gen: gen, Version: version, Now: now.Val().UTC()}
-		m.Holders, err = parseHolders(flat.Val(), levels)
+		if m.Holders, err = parseHolders(nil, settled.Val(), levels); err != nil {
+			return err
+		}
+		m.Holders, err = parseHolders(m.Holders, pending.Val(), levels)
 		return err
 	})
 	return m, errors.Join(missing, err)
 }
 
-// parseHolders keeps the records of seated levels.
-func parseHolders(raw any, levels []string) ([]admission.Holder, error) {
+// parseHolders adds the records of seated levels to list.
+func parseHolders(list []admission.Holder, raw any, levels []string) ([]admission.Holder, error) {
 	flat, ok := raw.([]any)
 	if !ok || len(flat)%2 != 0 {
 		return nil, malformed("hgetall of the records: %T", raw)
@@ -80,7 +83,6 @@ func parseHolders(raw any, levels []string) ([]admission.Holder, error) {
 	for _, l := range levels {
 		seated[l] = true
 	}
-	var list []admission.Holder
 	for i := 0; i < len(flat); i += 2 {
 		id, ok1 := flat[i].(string)
 		packed, ok2 := flat[i+1].(string)

@@ -129,7 +129,7 @@ func (b *bench) soundness() error {
 		}
 		sum += l.Used
 	}
-	if counted := st.Levels[0].Used; sum != st.Used || sum != int(b.admin.HLen(ctx, b.k.seat()).Val()) || sum != owned+counted {
+	if counted := st.Levels[0].Used; sum != st.Used || sum != len(b.owners()) || sum != owned+counted {
 		return fmt.Errorf("levels use %d seats, the total says %d, %d are owned by records", sum, st.Used, owned+counted)
 	}
 	for _, l := range []string{"H", "K"} {

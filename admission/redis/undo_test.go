@@ -165,12 +165,12 @@ func TestVectorUndo(t *testing.T) {
 	b.store.OnUndo(func(sale string, v int64) { version = v })
 	b.store.undoAll(b.ctx(), list)
 	after := b.dump()
-	for _, gone := range []string{"adm:bk b1", "adm:bk b3", "adm:pending c1", "adm:pending c3", "adm:seen c1", "adm:seat N1"} {
+	for _, gone := range []string{"adm:pending b1", "adm:pending b3", "adm:bk b1", "adm:owner A-1", "adm:seen c1", "adm:seat N1"} {
 		if v, there := after[gone]; there {
 			t.Errorf("%s = %q", gone, v)
 		}
 	}
-	for _, there := range []string{"adm:bk b2", "adm:seen c2", "adm:bk b5", "adm:pending c5", "adm:dead b1", "adm:dead b3", "adm:dead b4"} {
+	for _, there := range []string{"adm:pending b2", "adm:seen c2", "adm:owner A-2", "adm:pending b5", "adm:dead b1", "adm:dead b3", "adm:dead b4"} {
 		if _, ok := after[there]; !ok {
 			t.Errorf("%s is missing", there)
 		}
@@ -197,11 +197,10 @@ func TestUndoTakesOnlyWhatIsItsOwn(t *testing.T) {
 			r.Count = 2
 			b.admit(r)
 			b.put("hset", b.k.seen(), "c1", "b2")
-			b.put("hset", b.k.pending(), "c1", "b2|A|1")
-			b.put("hset", b.k.seat(), "A-1", "b2")
+			b.own("A", 1, "b2")
 			undo(b)
 			after := b.dump()
-			for key, want := range map[string]string{"adm:seen c1": "b2", "adm:pending c1": "b2|A|t", "adm:seat A-1": "b2",
+			for key, want := range map[string]string{"adm:seen c1": "b2", "adm:pending b1": "", "adm:owner A-1": "b2",
 				"adm:free:A A-1": "", "adm:free:A A-2": "2", "adm:level:A": "1", "adm:total": "1", "adm:bk b1": ""} {
 				if after[key] != want {
 					t.Errorf("%s = %q, want %q", key, after[key], want)

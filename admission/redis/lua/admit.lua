@@ -1,9 +1,9 @@
 #!lua
 -- admit: takes seats for one candidate (protocol.md 3.4, S1).
 --
--- KEYS  cfg seen bk pending dead total level free seat roster last soft
+-- KEYS  cfg seen bk pending dead total level free seat roster last soft owner
 -- ARGV  bid ch level gen idk inh rv eh amount currency n [seat...]
---       level names the KEYS level, free and soft; with seats n is ignored
+--       level names the KEYS level, free, soft and owner; with seats n is ignored
 -- answers, in the order of the checks:
 --   BADARG                            refused before anything was read
 --   GEN                               cfg has another generation, or none
@@ -69,7 +69,7 @@ end
 
 local cur = R('HGET', KEYS[2], ch)
 if cur then
-  local raw = R('HGET', KEYS[3], cur)
+  local raw = R('HGET', KEYS[4], cur) or R('HGET', KEYS[3], cur)
   local f = raw and {string.match(raw, RECORD)}
   if not f or not f[1] then return {'CORRUPT'} end
   if f[1] == 'S' and tonumber(f[4]) <= now and f[7] == level and cur ~= bid then
@@ -138,13 +138,16 @@ else
   local popped = R('ZPOPMIN', KEYS[8], n)
   for i = 1, n do seats[i], scores[i] = popped[2 * i - 1], popped[2 * i] end
 end
-local owners = {}
-for i = 1, n do owners[2 * i - 1], owners[2 * i] = seats[i], bid end
-R('HSET', KEYS[9], unpack(owners))
+for i = 1, n do
+  if k > 0 then
+    R('HSET', KEYS[9], seats[i], bid)
+  else                                         -- the owner's slot of 40 bytes, at the token's number, which is its score
+    R('SETRANGE', KEYS[13], scores[i] * 40, bid .. string.rep('\0', 40 - #bid))
+  end
+end
 R('HSET', KEYS[2], ch, bid)
 local names = table.concat(seats, ',')
-R('HSET', KEYS[3], bid, table.concat({'A', 1, now, now + hold, '', ch, level, idk, inh, eh, now, amount, currency, gen, names, table.concat(scores, ',')}, '|'))
-R('HSET', KEYS[4], ch, bid .. '|' .. level .. '|' .. now)
+R('HSET', KEYS[4], bid, table.concat({'A', 1, now, now + hold, '', ch, level, idk, inh, eh, now, amount, currency, gen, names, table.concat(scores, ',')}, '|'))
 local ver = 0                                  -- the answer that changes what the public sees carries the new version
 if k > 0 or left == n or total == tcap then ver = R('HINCRBY', KEYS[1], 'ver', 1) end
 return {'OK', bid, names, 'A', 1, now, now + hold, ver}

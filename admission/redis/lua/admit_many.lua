@@ -1,10 +1,12 @@
 #!lua
 -- admit_many: admit for many candidates of one sale at once (protocol.md 3.11).
 --
--- KEYS  cfg seen bk pending dead total seat roster last, then level free soft of each level
--- ARGV  levels, their names,
+-- KEYS  cfg seen bk pending dead total seat roster last, then level free soft owner of each level
+-- ARGV  one argument, a MessagePack array:
+--       levels, their names,
 --       specs, then of each: level# gen rv amount currency n k
 --       then of each request: spec# bid ch idk|inh|eh seat*k
+--       levels, specs, n, k and what has a # are numbers, the rest are strings
 -- answers: now_ms, hold_until_ms of whoever is admitted now, then one per request:
 --   tokens (a string)  admitted, stage A, driver 1, and the public state did not change
 --   code (an integer)  a refusal that says nothing more: see BARE
@@ -12,24 +14,25 @@
 --
 -- The rules and the order of checks are admit's, for each request in turn; what
 -- earlier requests of the batch did counts for later ones. Counted admissions
--- are decided on numbers held here and written by flush, one command per key.
+-- are decided on numbers held here and written by flush, one command per key or less.
 -- Whatever needs to see Redis as it is (a second request of a candidate, a
 -- seated level, a soft hold to free) flushes first and then reads.
 --
 -- This is the script that the first second waits for. Each argument, each table
--- and each string operation per request shows in it, so requests come in four
--- arguments, and what they have in common comes once, as a spec.
+-- and each string operation per request shows in it, so all of them come packed in
+-- one argument, and what requests have in common comes once, as a spec.
 --
 -- Safe to run twice, as admit is: for each bid.
-local R, KEYS, ARGV = redis.call, KEYS, ARGV
+local R, KEYS, ARGV = redis.call, KEYS, cmsgpack.unpack(ARGV[1])
 local BARE = {BADARG = 1, GEN = 2, DEAD = 3, CORRUPT = 4, MISMATCH = 5, NOCODE = 6, EMAIL = 7, NOTALLOWED = 8, NOLEVEL = 9, LEVEL_FULL = 10, FULL = 11}
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
+local SLOT = 40                                -- bytes of a booking id in an owner table, padded with zeros
 local INPUT = '^([^|]*)|([^|]*)|([^|]*)$'
 local clock = R('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 -- read what every request needs, one command per key
-local levels = tonumber(ARGV[1])
+local levels = ARGV[1]
 local want = {'gen', 'open', 'opens_ms', 'closes_ms', 'cap', 'hold_ms', 'roster'}
 for l = 1, levels do
   want[6 + 2 * l], want[7 + 2 * l] = 'cap:' .. ARGV[1 + l], 'kind:' .. ARGV[1 + l]
@@ -40,25 +43,25 @@ open = open and from and till and now >= from and now < till
 local tcap, hold = tonumber(cfg[5]), tonumber(cfg[6])
 
 local specs, i = {}, levels + 3                -- by their number as it stands in ARGV
-for j = 1, tonumber(ARGV[levels + 2]) do
-  local l, gen, rv, amount, currency, n, k = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
+for j = 1, ARGV[levels + 2] do
+  local l, gen, rv, amount, currency, n, k = unpack(ARGV, i, i + 6)
   if k > 0 then n = k end
   local level = ARGV[1 + l]
-  specs[tostring(j)] = {
+  specs[j] = {
     l = l, level = level, n = n, k = k, stale = cfg[1] ~= gen,
-    bad = not n or n < 1 or n > 10 or n % 1 ~= 0 or not string.find(amount, '^%d+$'),
+    bad = n < 1 or n > 10 or not string.find(amount, '^%d+$'),
     proven = rv == '*', ask = rv ~= '*' and (rv == '' or rv ~= cfg[7]),
     cap = tonumber(cfg[6 + 2 * l]), misfit = (cfg[7 + 2 * l] == 's') ~= (k > 0),
     mid = '|' .. level .. '|', tail = '|' .. now .. '|' .. amount .. '|' .. currency .. '|' .. gen .. '|',
-    pending = '|' .. level .. '|' .. now,
   }
   i = i + 7
 end
-local at, of, bids, chs, asked, m = {}, {}, {}, {}, {}, 0
+local at, of, bids, chs, asked, m, mixed = {}, {}, {}, {}, {}, 0, false
 while i <= #ARGV do
   local spec = specs[ARGV[i]]
   m = m + 1
   at[m], of[m], bids[m], chs[m] = i, spec, ARGV[i + 1], ARGV[i + 2]
+  mixed = mixed or #bids[m] ~= #bids[1]
   if spec.ask then asked[#asked + 1] = ARGV[i + 2] end
   i = i + 4 + spec.k
 end
@@ -74,7 +77,7 @@ end
 local used, left, total = {}, {}, nil
 local function numbers(l)
   if not used[l] then
-    local key = 9 + 3 * (l - 1)
+    local key = 9 + 4 * (l - 1)
     used[l], left[l] = tonumber(R('GET', KEYS[key + 1]) or '0'), R('ZCARD', KEYS[key + 2])
   end
   total = total or tonumber(R('GET', KEYS[6]) or '0')
@@ -82,47 +85,59 @@ end
 
 local out, touched = {}, {}
 local taken, edge, edges = {}, {}, 0           -- requests admitted here, not yet written; whose changed the public state
+local sum, per = 0, {}                         -- seats of those, in all and of each level
 local admitted = 'A|1|' .. now .. '|' .. now + (hold or 0) .. '||'
+
+-- own writes who has the popped tokens of a counted level: ids are their owners, in
+-- the order of the tokens. Numbers are the scores, and a crowd takes long runs of
+-- them: the owners of consecutive numbers, with ids of one length, go in one write.
+local function own(key, popped, ids)
+  local n, from = #ids, 1
+  while from <= n do
+    local first, to, size = tonumber(popped[2 * from]), n, #ids[from]
+    if tonumber(popped[2 * n]) - first ~= n - from or mixed then
+      to = from
+      while to < n and tonumber(popped[2 * to + 2]) == first + to + 1 - from and #ids[to + 1] == size do to = to + 1 end
+    end
+    local pad = string.rep('\0', SLOT - size)
+    R('SETRANGE', key, first * SLOT, table.concat(ids, pad, from, to) .. pad)
+    from = to + 1
+  end
+end
 
 -- flush writes what was admitted so far.
 local function flush()
   if #taken == 0 then return end
-  local sum, per = 0, {}
-  for _, r in ipairs(taken) do
-    local l, n = of[r].l, of[r].n
-    sum, per[l] = sum + n, (per[l] or 0) + n
-  end
   R('INCRBY', KEYS[6], sum)
-  local popped, from = {}, {}
+  local popped, from, ids = {}, {}, {}
   for l = 1, levels do
     if per[l] then
-      local key = 9 + 3 * (l - 1)
+      local key = 9 + 4 * (l - 1)
       R('INCRBY', KEYS[key + 1], per[l])
-      popped[l], from[l] = R('ZPOPMIN', KEYS[key + 2], per[l]), 0
+      popped[l], from[l], ids[l] = R('ZPOPMIN', KEYS[key + 2], per[l]), 0, {}
     end
   end
   local ver = edges > 0 and R('HINCRBY', KEYS[1], 'ver', edges) - edges or 0
-  local owners, holders, records, pending, o = {}, {}, {}, {}, 0
+  local holders, records = {}, {}
   for x, r in ipairs(taken) do
     local spec, bid, ch = of[r], bids[r], chs[r]
     local l, n = spec.l, spec.n
     local p, f, names, scores = popped[l], from[l], nil, nil
     if n == 1 then
       names, scores = p[f + 1], p[f + 2]
-      owners[o + 1], owners[o + 2] = names, bid
+      ids[l][f / 2 + 1] = bid
     else
       local s, c = {}, {}
       for j = 1, n do
         s[j], c[j] = p[f + 2 * j - 1], p[f + 2 * j]
-        owners[o + 2 * j - 1], owners[o + 2 * j] = s[j], bid
+        ids[l][f / 2 + j] = bid
       end
       names, scores = table.concat(s, ','), table.concat(c, ',')
     end
-    o, from[l] = o + 2 * n, f + 2 * n
+    from[l] = f + 2 * n
     local y = 2 * x
     holders[y - 1], holders[y] = ch, bid
     records[y - 1], records[y] = bid, admitted .. ch .. spec.mid .. ARGV[at[r] + 3] .. spec.tail .. names .. '|' .. scores
-    pending[y - 1], pending[y] = ch, bid .. spec.pending
     if edge[r] then
       ver = ver + 1
       out[r] = {'OK', bid, names, 'A', 1, now, now + hold, ver}
@@ -130,16 +145,17 @@ local function flush()
       out[r] = names
     end
   end
-  for f = 1, o, 5000 do R('HSET', KEYS[7], unpack(owners, f, math.min(f + 4999, o))) end
+  for l = 1, levels do
+    if ids[l] then own(KEYS[13 + 4 * (l - 1)], popped[l], ids[l]) end
+  end
   R('HSET', KEYS[2], unpack(holders))
-  R('HSET', KEYS[3], unpack(records))
-  R('HSET', KEYS[4], unpack(pending))
-  taken, edges = {}, 0
+  R('HSET', KEYS[4], unpack(records))
+  taken, edges, sum, per = {}, 0, 0, {}
 end
 
 -- drop releases b, a soft hold of level l past its deadline.
 local function drop(b, l)
-  local key = 9 + 3 * (l - 1)
+  local key = 9 + 4 * (l - 1)
   local raw = R('HGET', KEYS[3], b)
   R('ZREM', KEYS[key + 3], b)
   local f = raw and {string.match(raw, RECORD)}
@@ -164,7 +180,7 @@ end
 -- owned answers a candidate who holds a booking, or nil if it was an expired
 -- soft hold of its own and is gone now.
 local function owned(cur, r)
-  local raw = R('HGET', KEYS[3], cur)
+  local raw = R('HGET', KEYS[4], cur) or R('HGET', KEYS[3], cur)
   local f = raw and {string.match(raw, RECORD)}
   if not f or not f[1] then return 'CORRUPT' end
   local spec, bid = of[r], bids[r]
@@ -205,7 +221,7 @@ end
 -- named gives a seated level's named seats, or answers who has them.
 local function named(r, spec, bid, ch)
   local q, k, l = at[r], spec.k, spec.l
-  local key, seats, scores, owners = 9 + 3 * (l - 1), {}, {}, {}
+  local key, seats, scores, owners = 9 + 4 * (l - 1), {}, {}, {}
   for j = 1, k do
     local o = R('HGET', KEYS[7], ARGV[q + 3 + j])
     local deadline = o and tonumber(R('ZSCORE', KEYS[key + 3], o))
@@ -228,8 +244,7 @@ local function named(r, spec, bid, ch)
   R('HSET', KEYS[7], unpack(owners))
   R('HSET', KEYS[2], ch, bid)
   local names = table.concat(seats, ',')
-  R('HSET', KEYS[3], bid, admitted .. ch .. spec.mid .. ARGV[q + 3] .. spec.tail .. names .. '|' .. table.concat(scores, ','))
-  R('HSET', KEYS[4], ch, bid .. spec.pending)
+  R('HSET', KEYS[4], bid, admitted .. ch .. spec.mid .. ARGV[q + 3] .. spec.tail .. names .. '|' .. table.concat(scores, ','))
   used[l], left[l], total = used[l] + k, left[l] - k, total + k
   return {'OK', bid, names, 'A', 1, now, now + hold, R('HINCRBY', KEYS[1], 'ver', 1)}
 end
@@ -274,7 +289,7 @@ local function decide(r)
   if total + n > tcap then return 'FULL' end
   if f == n or total + n == tcap then edge[r], edges = true, edges + 1 end
   taken[#taken + 1], touched[ch] = r, true
-  used[l], left[l], total = u + n, f - n, total + n
+  used[l], left[l], total, sum, per[l] = u + n, f - n, total + n, sum + n, (per[l] or 0) + n
 end
 
 for r = 1, m do

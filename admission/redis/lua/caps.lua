@@ -4,7 +4,8 @@
 -- KEYS  cfg total level free
 -- ARGV  gen level newcap first serial    level '' is the sale's total
 -- answers:
---   BADARG, GEN
+--   BADARG             no number, or the level has had as many tokens as an owner table can have
+--   GEN
 --   LATE               a change with a higher serial was made before, nothing changed
 --   USED used cap      below the used seats, nothing changed
 --   SEATED             a seat plan changes by name
@@ -40,6 +41,7 @@ if want < cap then
   cap = want
 elseif want > cap then
   local step, first, minted = math.min(want - cap, 1000), math.max(nxt, tonumber(ARGV[4]) or 1), {}
+  if (first + step) * 40 > 512 * 1048576 then return {'BADARG'} end
   for i = first, first + step - 1 do
     minted[#minted + 1] = i
     minted[#minted + 1] = level .. '-' .. i

@@ -18,7 +18,8 @@
 local R = redis.call
 local bid, hold, level = ARGV[1], ARGV[2], ARGV[3]
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
-local raw = R('HGET', KEYS[3], bid)
+local raw, home = R('HGET', KEYS[4], bid), KEYS[4]
+if not raw then raw, home = R('HGET', KEYS[3], bid), KEYS[3] end
 local f = raw and {string.match(raw, RECORD)}
 if not f then return {'NONE'} end
 if not f[1] then return redis.error_reply('CORRUPT record of ' .. bid) end
@@ -44,10 +45,8 @@ R('ZADD', KEYS[5], now, bid)                     -- bars a delayed copy of the p
 R('ZREM', KEYS[5], hold)
 R('HSET', KEYS[6], unpack(owners))
 R('HSET', KEYS[2], f[6], hold)
-R('HDEL', KEYS[3], bid)
+R('HDEL', home, bid)
 R('HSET', KEYS[3], hold, old)
 R('ZADD', KEYS[7], o[4], hold)
-local p = R('HGET', KEYS[4], f[6])
-if p and string.sub(p, 1, #bid + 1) == bid .. '|' then R('HDEL', KEYS[4], f[6]) end
 R('DEL', KEYS[8])
 return {'BACK', R('HINCRBY', KEYS[1], 'ver', 1)}

@@ -3,9 +3,10 @@
 -- (protocol.md 3.4, S6; 4). All of them or none.
 --
 -- KEYS  cfg seen bk dead total seat roster, then level free soft of the wanted
---       level, then level free soft of the level of the candidate's present hold
+--       level, then level free soft of the level of the candidate's present hold,
+--       then pending
 -- ARGV  hold ch level gen idk inh eh amount currency ttl_ms max_ms change(0|1) present seat...
---       present names the last three KEYS; max_ms counts from the first hold
+--       present names the level of the second three; max_ms counts from the first hold
 -- answers, in the order of the checks:
 --   BADARG                            refused before anything was read
 --   GEN                               cfg has another generation, or none
@@ -75,7 +76,7 @@ end
 
 local cur, old = R('HGET', KEYS[2], ch), nil       -- old: the record of the candidate's live hold
 if cur then
-  local raw = R('HGET', KEYS[3], cur)
+  local raw = R('HGET', KEYS[3], cur) or R('HGET', KEYS[14], cur)
   old = raw and {string.match(raw, RECORD)}
   if not old or not old[1] then return {'CORRUPT'} end
   if old[1] ~= 'S' then

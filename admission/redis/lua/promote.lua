@@ -35,7 +35,7 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
 
 local cur = R('HGET', KEYS[2], ch)
-local raw = cur and R('HGET', KEYS[3], cur)
+local raw = cur and (R('HGET', KEYS[3], cur) or R('HGET', KEYS[4], cur))
 local f = raw and {string.match(raw, RECORD)}
 if cur and not (f and f[1]) then return {'CORRUPT'} end
 if cur and f[1] ~= 'S' then
@@ -83,11 +83,10 @@ end
 local record = table.concat({'A', 1, now, now + life, '', ch, level, idk, inh, eh, now, f[12], f[13], gen, f[15], f[16]}, '|')
 R('HSET', KEYS[6], unpack(owners))
 R('HSET', KEYS[2], ch, bid)
-R('HSET', KEYS[3], bid, record)
+R('HSET', KEYS[4], bid, record)
 R('HDEL', KEYS[3], hold)
 R('ZREM', KEYS[9], hold)
 R('SET', KEYS[10], hold .. ' ' .. raw, 'PX', tonumber(f[4]) - now)
 R('ZADD', KEYS[5], now, hold)
 R('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 600000)
-R('HSET', KEYS[4], ch, bid .. '|' .. level .. '|' .. now)
 return {'OK', record, now, R('HINCRBY', KEYS[1], 'ver', 1)}

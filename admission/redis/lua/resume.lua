@@ -1,7 +1,7 @@
 #!lua
 -- resume: takes over a silent driver (protocol.md 3.4, S10; 3.5).
 --
--- KEYS  bk
+-- KEYS  pending bk
 -- ARGV  bid idk inh silent_ms
 -- answers:
 --   GONE
@@ -13,7 +13,8 @@
 -- Safe to run twice: the second answers BUSY, and nobody drives until the
 -- silence has passed again.
 local R = redis.call
-local raw = R('HGET', KEYS[1], ARGV[1])
+local raw, home = R('HGET', KEYS[1], ARGV[1]), KEYS[1]
+if not raw then raw, home = R('HGET', KEYS[2], ARGV[1]), KEYS[2] end
 if not raw then return {'GONE'} end
 local g, d, v, h, p, ch, level, idk, inh = string.match(raw, '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|')
 if not g then return redis.error_reply('CORRUPT record of ' .. ARGV[1]) end
@@ -25,5 +26,5 @@ if now - tonumber(v) < tonumber(ARGV[4]) then return {'BUSY'} end
 local rest = string.match(raw, '^%u|%d+|%d+|(.+)$')
 local driver = tonumber(d) + 1
 local record = table.concat({'A', driver, now, rest}, '|')
-R('HSET', KEYS[1], ARGV[1], record)
+R('HSET', home, ARGV[1], record)
 return {'OK', driver, record}

@@ -14,7 +14,7 @@ local cfg = R('HMGET', KEYS[1], 'gen', 'ver', 'open', 'opens_ms', 'closes_ms', '
 if not cfg[1] then return false end
 local clock = R('TIME')
 local out = {clock[1] * 1000 + math.floor(clock[2] / 1000), cfg,
-  tonumber(R('GET', KEYS[2]) or '0'), R('HLEN', KEYS[3]), R('HLEN', KEYS[4]), R('HLEN', KEYS[5]),
+  tonumber(R('GET', KEYS[2]) or '0'), R('HLEN', KEYS[3]) + R('HLEN', KEYS[4]), R('HLEN', KEYS[4]), R('HLEN', KEYS[5]),
   tonumber(R('HGET', KEYS[1], 'paid') or '0')}
 for i, level in ipairs(ARGV) do
   local c = R('HMGET', KEYS[1], 'kind:' .. level, 'cap:' .. level, 'paid:' .. level)

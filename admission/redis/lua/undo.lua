@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- undo: gives a booking's seats back (protocol.md 3.4, S2).
 --
--- KEYS  cfg seen bk pending dead total level free seat roster last soft stash
+-- KEYS  cfg seen bk pending dead total level free seat roster last soft owner stash
 -- ARGV  bid level mode(quick|abort|release) driver
 -- answers:
 --   LEVEL level        the record is of another level: call again with its keys
@@ -16,7 +16,8 @@
 local R = redis.call
 local bid, level, mode = ARGV[1], ARGV[2], ARGV[3]
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
-local raw = R('HGET', KEYS[3], bid)
+local raw, home = R('HGET', KEYS[4], bid), KEYS[4]
+if not raw then raw, home = R('HGET', KEYS[3], bid), KEYS[3] end
 local f = raw and {string.match(raw, RECORD)}
 if f then
   if not f[1] then return redis.error_reply('CORRUPT record of ' .. bid) end
@@ -35,18 +36,23 @@ R('ZADD', KEYS[5], now, bid)                   -- bars a delayed copy of the adm
 R('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 600000)
 if not f then return {'GONE'} end
 local ch = f[6]
-R('HDEL', KEYS[3], bid)
+R('HDEL', home, bid)
 if R('HGET', KEYS[2], ch) == bid then R('HDEL', KEYS[2], ch) end
-local p = R('HGET', KEYS[4], ch)
-if p and string.sub(p, 1, #bid + 1) == bid .. '|' then R('HDEL', KEYS[4], ch) end
 R('ZREM', KEYS[12], bid)
-R('DEL', KEYS[13])
+R('DEL', KEYS[14])
 if mode == 'release' and f[8] ~= '' then R('HSET', KEYS[11], ch, bid .. '|' .. f[8] .. '|' .. f[9]) end
 local score, n = string.gmatch(f[16], '[^,]+'), 0
 for s in string.gmatch(f[15], '[^,]+') do
   local o = score()
-  if R('HGET', KEYS[9], s) == bid then
-    R('HDEL', KEYS[9], s)
+  local ours
+  if cfg[2] == 's' then
+    ours = R('HGET', KEYS[9], s) == bid and R('HDEL', KEYS[9], s)
+  else                                         -- a counted token's owner has a slot of 40 bytes, at its number
+    o = string.match(s, '%d+$') or o
+    ours = string.match(R('GETRANGE', KEYS[13], o * 40, o * 40 + 39), '^[%w_-]*') == bid
+      and R('SETRANGE', KEYS[13], o * 40, string.rep('\0', 40))
+  end
+  if ours then
     R('ZADD', KEYS[8], o, s)
     n = n + 1
   end

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- undo_many: the quick undo of many bookings of one sale (protocol.md 3.11).
 --
--- KEYS  cfg seen bk pending dead total seat, then level free soft of each level
+-- KEYS  cfg seen bk pending dead total seat, then level free soft owner of each level
 -- ARGV  levels, their names, then bid level# driver of each booking
 -- answers: one per booking, as undo with mode quick gives them, in a list.
 --
@@ -14,8 +14,9 @@ local clock = R('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function undo(bid, at, driver)
-  local level, key = ARGV[1 + at], 7 + 3 * (at - 1)
-  local raw = R('HGET', KEYS[3], bid)
+  local level, key = ARGV[1 + at], 7 + 4 * (at - 1)
+  local raw, home = R('HGET', KEYS[4], bid), KEYS[4]
+  if not raw then raw, home = R('HGET', KEYS[3], bid), KEYS[3] end
   local f = raw and {string.match(raw, RECORD)}
   if f then
     if not f[1] then return {'CORRUPT'} end
@@ -30,16 +31,21 @@ local function undo(bid, at, driver)
   R('ZADD', KEYS[5], now, bid)
   if not f then return {'GONE'} end
   local ch = f[6]
-  R('HDEL', KEYS[3], bid)
+  R('HDEL', home, bid)
   if R('HGET', KEYS[2], ch) == bid then R('HDEL', KEYS[2], ch) end
-  local p = R('HGET', KEYS[4], ch)
-  if p and string.sub(p, 1, #bid + 1) == bid .. '|' then R('HDEL', KEYS[4], ch) end
   R('ZREM', KEYS[key + 3], bid)
   local score, n = string.gmatch(f[16], '[^,]+'), 0
   for s in string.gmatch(f[15], '[^,]+') do
     local o = score()
-    if R('HGET', KEYS[7], s) == bid then
-      R('HDEL', KEYS[7], s)
+    local ours
+    if cfg[2] == 's' then
+      ours = R('HGET', KEYS[7], s) == bid and R('HDEL', KEYS[7], s)
+    else                                       -- a counted token's owner has a slot of 40 bytes, at its number
+      o = string.match(s, '%d+$') or o
+      ours = string.match(R('GETRANGE', KEYS[key + 4], o * 40, o * 40 + 39), '^[%w_-]*') == bid
+        and R('SETRANGE', KEYS[key + 4], o * 40, string.rep('\0', 40))
+    end
+    if ours then
       R('ZADD', KEYS[key + 2], o, s)
       n = n + 1
     end

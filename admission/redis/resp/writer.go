@@ -73,3 +73,10 @@ func (w *Writer) length(n int) {
 	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
 	w.buf = append(w.buf, '\r', '\n')
 }
+
+// Packed adds one part.
+func (w *Writer) Packed(p *Packed) {
+	w.length(len(p.buf))
+	w.buf = append(w.buf, p.buf...)
+	w.buf = append(w.buf, '\r', '\n')
+}

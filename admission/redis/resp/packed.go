@@ -1,0 +1,56 @@
+package resp
+
+import "encoding/binary"
+
+// Packed is one part that is a MessagePack array of strings and numbers, for a
+// script that unpacks it with cmsgpack.unpack: many small values cost the server
+// less this way than as parts of their own. Its buffer is used again after Reset.
+// The zero value is ready.
+type Packed struct{ buf []byte }
+
+// Reset begins an array of n elements. Exactly n calls of String, Joined or Int
+// must follow.
+func (p *Packed) Reset(n int) {
+	p.buf = binary.BigEndian.AppendUint32(append(p.buf[:0], 0xdd), uint32(n))
+}
+
+// Int adds a number of at least 0 and below 2^32.
+func (p *Packed) Int(n int) {
+	if n < 0x80 {
+		p.buf = append(p.buf, byte(n))
+		return
+	}
+	p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xce), uint32(n))
+}
+
+// String adds a string.
+func (p *Packed) String(s string) {
+	p.length(len(s))
+	p.buf = append(p.buf, s...)
+}
+
+// Joined adds one string that is the strings joined by sep.
+func (p *Packed) Joined(sep byte, parts ...string) {
+	n := len(parts) - 1
+	for _, s := range parts {
+		n += len(s)
+	}
+	p.length(n)
+	for i, s := range parts {
+		if i > 0 {
+			p.buf = append(p.buf, sep)
+		}
+		p.buf = append(p.buf, s...)
+	}
+}
+
+func (p *Packed) length(n int) {
+	switch {
+	case n < 0x20:
+		p.buf = append(p.buf, 0xa0|byte(n))
+	case n < 0x100:
+		p.buf = append(p.buf, 0xd9, byte(n))
+	default:
+		p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xdb), uint32(n))
+	}
+}
