@@ -196,7 +196,7 @@ func (g *ground) redisBenchmark(ctx context.Context, n int, command ...string) (
 func (g *ground) keys() []string {
 	var list []string
 	for _, name := range []string{"adm:cfg", "adm:seen", "adm:bk", "adm:pending", "adm:dead", "adm:total",
-		"adm:level:" + level, "adm:free:" + level, "adm:seat", "adm:roster", "adm:last", "soft:" + level} {
+		"adm:level:" + level, "adm:free:" + level, "adm:seat", "adm:roster", "adm:last", "soft:" + level, "adm:owner:" + level} {
 		list = append(list, "{"+g.sale+"}:"+name)
 	}
 	return list

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	admredis "github.com/holdfast/holdfast/admission/redis"
@@ -85,7 +86,7 @@ func (g *ground) script(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	const r = "__rand_int__"
-	command := append([]string{"EVALSHA", sha, "12"}, g.keys()...)
+	command := append([]string{"EVALSHA", sha, strconv.Itoa(len(g.keys()))}, g.keys()...)
 	command = append(command, "B0000000000000"+r, "00000000000000000000"+r, level, "1", "k0000000000000000000"+r, "i0000000000000000000"+r,
 		"v1", "0000"+r, "2500", "EUR", "1")
 	return g.redisBenchmark(ctx, 30_000, command...)

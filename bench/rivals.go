@@ -23,7 +23,7 @@ import (
 func (g *ground) naive(client *goredis.Client, sha string) admitter {
 	return func(ctx context.Context, candidate string) (bool, error) {
 		r := g.request(candidate)
-		args := []any{"evalsha", sha, 12}
+		args := []any{"evalsha", sha, len(g.keys())}
 		for _, k := range g.keys() {
 			args = append(args, k)
 		}
