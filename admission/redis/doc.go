@@ -5,13 +5,13 @@
 // # Layout
 //
 // All keys of a sale carry the hash tag {sale} and come from one builder, so a
-// sale is one slot and one Redis thread (protocol.md 3.2 lists the keys). Three
-// values differ from that page, which shows them as JSON: they are fields joined
-// by "|", so that no script has to parse more than it needs.
+// sale is one slot and one Redis thread (protocol.md 3.2 lists the keys). Values
+// are fields joined by "|", so that no script has to parse more than it needs.
 //
-//	bk       stage|driver|v|hold_until|pid|candidate|level|key|input|email|t|amount|currency|gen|seats|scores
+//	pending  stage|driver|v|hold_until|pid|candidate|level|key|input|email|t|amount|currency|gen|seats|scores
+//	bk       the same, once the ledger knows the booking; and soft holds
 //	last     bid|key|input
-//	pending  bid|level|ms
+//	owner:L  who has token 1, 2, 3… of a counted level: slots of 40 bytes
 //
 // Stage, driver, v (ms of the last take-over), hold_until (ms) and pid change
 // during a booking's life and stand in front; the rest is written once. seats
