@@ -16,9 +16,15 @@ help: ## List the targets
 run: redis ## Everything on this machine: Redis, queue, ledger, gateway, ingress, workers, reaper, a demo sale
 	$(GO) run ./localstack
 
+# Packages whose tests let failovers happen, start whole towns or a browser, or
+# fill the machine for a while: one after the other. All others run side by side.
+ALONE = admission/redis browsertest localstack sim torture torture/linear
+
 .PHONY: test
 test: redis chromium ## All tests, with the race detector, against real Redis
-	$(GO) test -race -p 1 -timeout 20m ./...
+	@all=$$($(GO) list ./...) && module=$$($(GO) list -m) && \
+	  $(GO) test -race -timeout 20m $$(echo "$$all" | grep -vxF "$$(printf "$$module/%s\n" $(ALONE))")
+	$(GO) test -race -p 1 -timeout 20m $(addprefix ./,$(ALONE))
 	$(GO) test -count=1 -run TestSimulation -v ./sim
 
 .PHONY: test-valkey
