@@ -7,10 +7,10 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 )
 
-// What is remembered of a rush: a booking's events mostly come within seconds of
-// each other, and those that waited in the queue together in one receive.
+// What is remembered of a rush: a booking's events come within seconds of each
+// other, or as late as the gateway's webhooks do. At most it is some 10 MB.
 const (
-	recallMost = 4096
+	recallMost = 16 << 10
 	recallFor  = time.Minute
 )
 
@@ -22,8 +22,7 @@ const (
 type recall struct {
 	mu    sync.Mutex
 	byKey map[ledger.PaymentKey]recalled
-	ring  []ledger.PaymentKey // in the order in which they came; next is the oldest once it is full
-	next  int
+	queue []ledger.PaymentKey // in the order in which they came
 }
 
 type recalled struct {
@@ -43,22 +42,22 @@ func (r *recall) wrote(b ledger.Booking, now time.Time) {
 		r.byKey = map[ledger.PaymentKey]recalled{}
 	}
 	if _, known := r.byKey[b.Payment]; !known {
-		r.place(b.Payment)
+		r.forget(now)
+		r.queue = append(r.queue, b.Payment)
 	}
 	r.byKey[b.Payment] = recalled{at: now, booking: ledger.Booking{
 		ID: b.ID, Sale: b.Sale, Candidate: b.Candidate, State: b.State, Payment: b.Payment, Price: b.Price,
 	}}
 }
 
-// place finds room in the ring. Lock held.
-func (r *recall) place(key ledger.PaymentKey) {
-	if len(r.ring) < recallMost {
-		r.ring = append(r.ring, key)
-		return
+// forget makes room for one, and drops the oldest that are too old. Lock held.
+func (r *recall) forget(now time.Time) {
+	n := 0
+	for n < len(r.queue) && (len(r.queue)-n >= recallMost || now.Sub(r.byKey[r.queue[n]].at) >= recallFor) {
+		delete(r.byKey, r.queue[n])
+		n++
 	}
-	delete(r.byKey, r.ring[r.next])
-	r.ring[r.next] = key
-	r.next = (r.next + 1) % recallMost
+	r.queue = r.queue[n:]
 }
 
 // of is the booking of a payment as it was written here within the last minute.

@@ -19,8 +19,8 @@ func TestRecallIsBoundedAndForgets(t *testing.T) {
 		b.State = ledger.Paid
 		r.wrote(b, now)
 	}
-	if len(r.byKey) != recallMost || len(r.ring) != recallMost {
-		t.Fatalf("%d remembered in a ring of %d, want %d", len(r.byKey), len(r.ring), recallMost)
+	if len(r.byKey) != recallMost || len(r.queue) != recallMost {
+		t.Fatalf("%d remembered, %d in the queue, want %d", len(r.byKey), len(r.queue), recallMost)
 	}
 	for i := range 3 * recallMost {
 		b, ok := r.of(key(i), now)
@@ -34,5 +34,9 @@ func TestRecallIsBoundedAndForgets(t *testing.T) {
 	last := key(3*recallMost - 1)
 	if !r.paid(last, now.Add(recallFor-1)) || r.paid(last, now.Add(recallFor)) {
 		t.Error("remembered for another time than said")
+	}
+	r.wrote(ledger.Booking{ID: "new", Payment: key(-1)}, now.Add(recallFor))
+	if len(r.byKey) != 1 || len(r.queue) != 1 {
+		t.Errorf("%d remembered, %d in the queue, want the new one alone", len(r.byKey), len(r.queue))
 	}
 }
