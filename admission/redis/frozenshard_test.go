@@ -17,26 +17,8 @@ import (
 // a crowd for many of its sales: admissions of a sale on the other one go on, and
 // wait for none of those that nobody answers.
 func TestFrozenShardStarvesNoOther(t *testing.T) {
-	b := bareBench(t, pair, Config{})
-	cl, err := redisproc.StartCluster(b.ctx(), 2, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	redisproc.StopAfter(t, append(append([]*redisproc.Server{}, cl.Primaries...), cl.Replicas...)...)
-	for _, s := range append(cl.Primaries, cl.Replicas...) {
-		c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1})
-		// One primary of two is no majority: what is left would call the cluster down.
-		if err := c.ConfigSet(b.ctx(), "cluster-node-timeout", "600000").Err(); err != nil {
-			t.Fatal(err)
-		}
-		_ = c.Close()
-	}
-	if b.store, err = Open(Config{Addrs: cl.Addrs(), Cluster: true, Replicas: 1, WaitTimeout: 1500 * time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.store.Close() })
+	b, cl := shards(t)
 	frozen := cl.Primaries[0]
-	b.installOn(cl.Primaries[1].Addr())
 	c := NewCommitter(b.store, CommitOptions{})
 	if err := frozen.Pause(); err != nil {
 		t.Fatal(err)
@@ -58,6 +40,71 @@ func TestFrozenShardStarvesNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	disperse()
+}
+
+// TestFrozenShardLeavesNoOthersGatesOld: what the gates know of a sale on the other
+// primary is read again and again while many sales of the frozen one wait in vain.
+func TestFrozenShardLeavesNoOthersGatesOld(t *testing.T) {
+	b, cl := shards(t)
+	g := NewGates(b.store, NewCommitter(b.store, CommitOptions{}))
+	g.Watch(b.sale, []string{"A"})
+	for i, n := 0, 0; n < 4; i++ {
+		if sale := "there" + itoa(i); b.store.primary(b.ctx(), sale) == cl.Primaries[0].Addr() {
+			g.Watch(sale, []string{"A"})
+			n++
+		}
+	}
+	if err := cl.Primaries[0].Pause(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.ctx())
+	var running sync.WaitGroup
+	running.Go(func() { g.Run(ctx) })
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	end := time.After(20 * time.Second) // two rounds, if it waited for the frozen ones
+	var last *snapshot
+	for seen := 0; seen < 10; {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("read %d times", seen)
+		}
+		if s := g.gate(b.sale).snap.Load(); s != last {
+			last = s
+			seen++
+		}
+	}
+	if err := cl.Primaries[0].Resume(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	running.Wait()
+}
+
+// shards is a bench on a cluster of two primaries, with a sale on the second one.
+func shards(t *testing.T) (*bench, *redisproc.Cluster) {
+	t.Helper()
+	b := bareBench(t, pair, Config{})
+	cl, err := redisproc.StartCluster(b.ctx(), 2, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	redisproc.StopAfter(t, append(append([]*redisproc.Server{}, cl.Primaries...), cl.Replicas...)...)
+	for _, s := range append(cl.Primaries, cl.Replicas...) {
+		c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1})
+		// One primary of two is no majority: what is left would call the cluster down.
+		if err := c.ConfigSet(b.ctx(), "cluster-node-timeout", "600000").Err(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+	}
+	if b.store, err = Open(Config{Addrs: cl.Addrs(), Cluster: true, Replicas: 1, WaitTimeout: 1500 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.store.Close() })
+	b.installOn(cl.Primaries[1].Addr())
+	return b, cl
 }
 
 // installOn installs a sale that the node at addr has.

@@ -205,35 +205,3 @@ func (g *Gates) loadRoster(ctx context.Context, sale string, w *gate, s snapshot
 	w.snap.Store(&s)
 	return nil
 }
-
-// Run refreshes every watched sale until ctx ends. A refresh that fails is
-// logged once per outage; the gates then let everything through to the script.
-func (g *Gates) Run(ctx context.Context) {
-	tick := time.NewTicker(refreshEvery)
-	defer tick.Stop()
-	failing := map[string]bool{}
-	for {
-		for _, sale := range g.watched() {
-			err := g.Refresh(ctx, sale)
-			if err != nil && !failing[sale] && ctx.Err() == nil {
-				g.store.cfg.Log.Warn("the local gates are stale", "sale", sale, "error", err)
-			}
-			failing[sale] = err != nil
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-func (g *Gates) watched() []string {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	list := make([]string, 0, len(g.sales))
-	for sale := range g.sales {
-		list = append(list, sale)
-	}
-	return list
-}
