@@ -48,8 +48,8 @@ func (d *duel) dump() admissiontest.Dump {
 	}))
 	r.must(d.real.ScanSeats(r.ctx, d.sale, func(token, id string) error { out.Seats[token] = id; return nil }))
 	for _, b := range bookings {
-		if text := r.text("hold:" + b); text != "" {
-			_, out.Stash[b], _ = strings.Cut(text, " ")
+		if url, err := d.real.Stash(r.ctx, d.sale, b); err == nil {
+			out.Stash[b] = url
 		}
 	}
 	for _, p := range payments {

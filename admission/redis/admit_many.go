@@ -2,7 +2,6 @@ package redis
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
@@ -91,9 +90,9 @@ func (v *vector) pack(reqs []*admission.Request) {
 	out.Int(len(v.specs))
 	for _, sp := range v.specs {
 		out.Int(sp.level)
-		out.String(strconv.FormatInt(sp.gen, 10))
+		out.Decimal(sp.gen)
 		out.String(sp.version)
-		out.String(strconv.FormatInt(sp.amount, 10))
+		out.Decimal(sp.amount)
 		out.String(sp.currency)
 		out.Int(max(sp.count, 0)) // fewer than 1 are refused there
 		out.Int(sp.named)

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -19,7 +18,7 @@ func (s *Store) Settle(ctx context.Context, sale, bookingID, candidate string, p
 	k := saleKeys(sale)
 	var went bool
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(bookingID), k.cfg()}, bookingID, flag(paid))
+		raw, err := settleScript.run(ctx, conn, []string{k.pending(), k.bk(), k.cfg()}, bookingID, flag(paid))
 		if err != nil {
 			return err
 		}
@@ -64,8 +63,8 @@ func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.A
 	k := saleKeys(a.Sale)
 	var answer admission.AttachAnswer
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := attachScript.run(ctx, conn, []string{k.pending(), k.bk(), k.stash(a.BookingID)},
-			a.BookingID, a.Driver, a.PaymentID, a.URL, millis(a.HoldUntil), a.StashFor.Milliseconds())
+		raw, err := attachScript.run(ctx, conn, []string{k.pending(), k.bk()},
+			a.BookingID, a.Driver, a.PaymentID, keptURL(a.URL), millis(a.HoldUntil), a.StashFor.Milliseconds())
 		if err != nil {
 			return err
 		}
@@ -117,7 +116,8 @@ func (s *Store) mustAcknowledge(ctx context.Context, c doer) error {
 	return err
 }
 
-// Stash returns the payment URL that is kept for this booking.
+// Stash returns the payment URL that is kept for this booking. One whose life has
+// passed by Redis TIME is admission.ErrNotFound.
 func (s *Store) Stash(ctx context.Context, sale, bookingID string) (string, error) {
 	var c check
 	c.names(sale, bookingID)
@@ -125,12 +125,19 @@ func (s *Store) Stash(ctx context.Context, sale, bookingID string) (string, erro
 		return "", c.err
 	}
 	k := saleKeys(sale)
-	value, err := s.text(ctx, k.cfg(), "get", k.stash(bookingID))
+	raw, err := s.recordsOf(ctx, k, []string{bookingID})
 	if err != nil {
 		return "", err
 	}
-	owner, url, found := strings.Cut(value, " ")
-	if !found || owner != bookingID {
+	until, url := stashOf(raw[0])
+	if url == "" {
+		return "", admission.ErrNotFound
+	}
+	now, err := s.time(ctx, k.cfg())
+	if err != nil {
+		return "", err
+	}
+	if !now.Before(until) {
 		return "", admission.ErrNotFound
 	}
 	return url, nil

@@ -17,25 +17,25 @@ type settlement struct {
 // lost attach leaves a pending entry, which the reaper resolves with the gateway.
 func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admission.Attachment, admission.AttachAnswer]) {
 	k := saleKeys(sale)
+	var args resp.Packed
+	args.Reset(6 * len(calls))
+	for _, c := range calls {
+		a := &c.ask
+		args.String(a.BookingID)
+		args.Decimal(int64(a.Driver))
+		args.String(a.PaymentID)
+		args.String(keptURL(a.URL))
+		args.Decimal(toMillis(a.HoldUntil))
+		args.Decimal(a.StashFor.Milliseconds())
+	}
 	pack := func(out *resp.Writer) {
 		out.String(k.pending())
 		out.String(k.bk())
-		for _, c := range calls {
-			out.String(k.stash(c.ask.BookingID))
-		}
-		for _, c := range calls {
-			a := &c.ask
-			out.String(a.BookingID)
-			out.Int(int64(a.Driver))
-			out.String(a.PaymentID)
-			out.String(a.URL)
-			out.Int(toMillis(a.HoldUntil))
-			out.Int(a.StashFor.Milliseconds())
-		}
+		out.Packed(&args)
 	}
 	answers := make([]admission.AttachAnswer, len(calls))
 	faults := make([]error, len(calls))
-	err := s.many(ctx, attachManyScript, k, 2+len(calls), 6*len(calls), pack, func(flat []resp.Value) error {
+	err := s.many(ctx, attachManyScript, k, 2, 1, pack, func(flat []resp.Value) error {
 		for i, c := range calls {
 			if flat[0].Kind == resp.Int {
 				answers[i] = admission.AttachAnswer{Outcome: admission.Attached, PaymentID: c.ask.PaymentID, HoldUntil: fromMillis(flat[0].Int)}
@@ -65,15 +65,12 @@ func (s *Store) settleMany(ctx context.Context, sale string, calls []*call[settl
 		out.String(k.bk())
 		out.String(k.cfg())
 		for _, c := range calls {
-			out.String(k.stash(c.ask.bookingID))
-		}
-		for _, c := range calls {
 			out.String(c.ask.bookingID)
 			out.String(flag(c.ask.paid))
 		}
 	}
 	went := make([]bool, len(calls))
-	err := s.many(ctx, settleManyScript, k, 3+len(calls), 2*len(calls), pack, func(flat []resp.Value) error {
+	err := s.many(ctx, settleManyScript, k, 3, 2*len(calls), pack, func(flat []resp.Value) error {
 		for i := range calls {
 			if flat[i].Kind != resp.Int || flat[i].Int < 0 || flat[i].Int > 1 {
 				return malformed("settle_many: answer %d is neither 0 nor 1", i+1)

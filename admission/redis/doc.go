@@ -14,7 +14,8 @@
 //	owner:L  who has token 1, 2, 3… of a counted level: slots of 40 bytes
 //
 // Stage, driver, v (ms of the last take-over), hold_until (ms) and pid change
-// during a booking's life and stand in front; the rest is written once. seats
+// during a booking's life and stand in front; the rest is written once. pid is the
+// payment's id, or "id until url" as long as its page may be wanted (ms). seats
 // and scores are lists joined by ",". Neither separator can be in a field:
 // every string is checked at this boundary, before a script is called, against
 // the alphabet of its kind (valid.go).

@@ -27,7 +27,7 @@ func TestForgetRehearsal(t *testing.T) {
 	b.install(func(*admission.Plan) {})
 	b.roster("c1", "c2")
 	must(t, first(b.store.Admit(b.ctx(), b.req("b2", "c1"))), admission.Admitted)
-	b.put("set", b.k.stash("b2"), "url")
+	b.put("set", b.k.was("b2"), "hold")
 	if n, err := b.store.ForgetRehearsal(b.ctx(), b.sale); err != nil || n < 10 {
 		t.Fatalf("%d keys, %v", n, err)
 	}
@@ -63,7 +63,7 @@ func TestForgetRehearsalThroughAFailover(t *testing.T) {
 	b.k = saleKeys(b.sale)
 	b.install(func(*admission.Plan) {})
 	for i := range 4 * scanPage {
-		b.put("set", b.k.stash(fmt.Sprint("b", i)), "url")
+		b.put("set", b.k.was(fmt.Sprint("b", i)), "hold")
 	}
 	if _, err := b.store.Prove(b.ctx(), b.sale); err != nil { // the replica has all of it
 		t.Fatal(err)

@@ -23,7 +23,6 @@ func (k keys) soft(l string) string  { return string(k) + "soft:" + l }
 func (k keys) owner(l string) string { return string(k) + "adm:owner:" + l }
 
 func (k keys) was(bid string) string     { return string(k) + "hold:was:" + bid }
-func (k keys) stash(bid string) string   { return string(k) + "hold:" + bid }
 func (k keys) execute(pid string) string { return string(k) + "hold:execute:" + pid }
 
 // admitKeys is how many keys admit lists.

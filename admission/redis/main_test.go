@@ -220,6 +220,10 @@ func timeless(key, field, v string) string {
 	case (key == "adm:bk" || key == "adm:pending") && len(f) == recordFields:
 		if f[0] != "S" {
 			f[2], f[3], f[10] = "v", "h", "t"
+			if pid, rest, found := strings.Cut(f[4], " "); found {
+				_, url, _ := strings.Cut(rest, " ")
+				f[4] = pid + " u " + url
+			}
 		}
 	case key == "adm:cfg" && (field == "opens_ms" || field == "closes_ms" || field == "installed"):
 		return "t"

@@ -28,12 +28,27 @@ func packRecord(r *admission.Record) string {
 	}, "|")
 }
 
+// stashOf finds the payment's page in a packed record, and until when it is kept:
+// "pid until url" in the place of the payment's id. "" is none.
+func stashOf(raw string) (until time.Time, url string) {
+	f := strings.SplitN(raw, "|", 6)
+	if len(f) < 6 {
+		return time.Time{}, ""
+	}
+	_, rest, _ := strings.Cut(f[4], " ")
+	ms, url, _ := strings.Cut(rest, " ")
+	var p fieldParser
+	until = p.time(ms)
+	return until, url
+}
+
 // unpackRecord reads a packed record. The booking id is not in it.
 func unpackRecord(bookingID, raw string) (admission.Record, error) {
 	f := strings.Split(raw, "|")
 	if len(f) != recordFields {
 		return admission.Record{}, fmt.Errorf("%w of %s: %d fields, want %d", errRecord, bookingID, len(f), recordFields)
 	}
+	f[4], _, _ = strings.Cut(f[4], " ") // the payment's page is not for everybody: stashOf
 	var p fieldParser
 	r := admission.Record{
 		BookingID: bookingID, Stage: admission.Stage(f[0]), Driver: int(p.number(f[1])),

@@ -97,7 +97,7 @@ func flatten(list []any) []resp.Value {
 
 func TestKeysShareOneHashTag(t *testing.T) {
 	k := saleKeys("spring-26")
-	all := append(k.all([]string{"A", "B"}), k.stash("b1"), k.execute("p1"))
+	all := append(k.all([]string{"A", "B"}), k.was("b1"), k.execute("p1"))
 	seen := map[string]bool{}
 	for _, key := range append(all, k.admit("A")...) {
 		if !strings.HasPrefix(key, "{spring-26}:") {

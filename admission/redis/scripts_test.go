@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -79,14 +80,59 @@ func TestAttachRefusesSeparators(t *testing.T) {
 	}
 }
 
-func TestStashBelongsToItsBooking(t *testing.T) {
+// TestStash: a payment's page is kept in the record, and nothing that comes with a
+// URL can pass for a field of it; the single form and the vector form alike.
+func TestStash(t *testing.T) {
 	b := newBench(t)
-	b.put("set", b.k.stash("b1"), "other https://pay.example/x")
-	if _, err := b.store.Stash(b.ctx(), b.sale, "b1"); !errors.Is(err, admission.ErrNotFound) {
-		t.Fatalf("a stash of another booking: %v", err)
+	group := NewCommitter(b.store, CommitOptions{})
+	for name, attach := range map[string]func(context.Context, admission.Attachment) (admission.AttachAnswer, error){"single": b.store.Attach, "vector": group.Attach} {
+		t.Run(name, func(t *testing.T) {
+			for url, want := range map[string]string{
+				"https://pay.example/x?a=1|2#%s": "https://pay.example/x?a=1%7C2#%s",
+				"":                               "", "https://pay.example/a b": "", "https://pay.example/é": "", strings.Repeat("u", maxURL+1): "",
+				strings.Repeat("u", maxURL): strings.Repeat("u", maxURL),
+			} {
+				b.admit(b.req("b1", "c1"))
+				at := b.attachment("b1", 1, "pay-1")
+				at.URL = url
+				if a, err := attach(b.ctx(), at); err != nil || a.Outcome != admission.Attached {
+					t.Fatalf("%.50q: %+v, %v", url, a, err)
+				}
+				got, err := b.store.Stash(b.ctx(), b.sale, "b1")
+				if got != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, admission.ErrNotFound) {
+					t.Errorf("%.50q: %.50q, %v", url, got, err)
+				}
+				if rec, err := b.store.Record(b.ctx(), b.sale, "b1"); err != nil || rec.PaymentID != "pay-1" || rec.Stage != admission.StageAttached {
+					t.Errorf("%.50q: %+v, %v", url, rec, err)
+				}
+				if a, err := attach(b.ctx(), at); err != nil || a.PaymentID != "pay-1" || a.Outcome != admission.Attached {
+					t.Errorf("%.50q again: %+v, %v", url, a, err)
+				}
+				b.undo("b1", "A", admission.UndoRelease, 0)
+				b.put("del", b.k.dead(), b.k.last())
+			}
+			if _, err := b.store.Stash(b.ctx(), b.sale, "b2"); !errors.Is(err, admission.ErrNotFound) {
+				t.Fatalf("no booking: %v", err)
+			}
+		})
 	}
-	if _, err := b.store.Stash(b.ctx(), b.sale, "b2"); !errors.Is(err, admission.ErrNotFound) {
-		t.Fatalf("no stash: %v", err)
+}
+
+// TestStashRunsOut by Redis TIME.
+func TestStashRunsOut(t *testing.T) {
+	b := newBench(t)
+	b.admit(b.req("b1", "c1"))
+	at := b.attachment("b1", 1, "pay-1")
+	at.StashFor = time.Millisecond
+	if _, err := b.store.Attach(b.ctx(), at); err != nil {
+		t.Fatal(err)
+	}
+	began, err := b.store.time(b.ctx(), b.k.cfg())
+	for now := began; err == nil && now.Sub(began) < 2*time.Millisecond; {
+		now, err = b.store.time(b.ctx(), b.k.cfg())
+	}
+	if url, err := b.store.Stash(b.ctx(), b.sale, "b1"); !errors.Is(err, admission.ErrNotFound) {
+		t.Errorf("%q, %v", url, err)
 	}
 }
 
@@ -118,6 +164,9 @@ func TestSettleComparesTheBooking(t *testing.T) {
 	}
 	if _, err := b.store.Stash(b.ctx(), b.sale, "b1"); !errors.Is(err, admission.ErrNotFound) {
 		t.Error("the stash outlived the payment")
+	}
+	if raw := b.admin.HGet(b.ctx(), b.k.bk(), "b1").Val(); strings.Contains(raw, "://") {
+		t.Errorf("the page of a payment that is made takes memory: %s", raw)
 	}
 	settle("b1", "c1", true)
 	if a := b.attach("b1", 1, "pay-9"); a.Outcome != admission.AlreadyAttached {

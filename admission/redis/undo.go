@@ -48,7 +48,7 @@ func (s *Store) Undo(ctx context.Context, u admission.Undo) (admission.UndoAnswe
 func undoOnce(ctx context.Context, c doer, u admission.Undo) (admission.UndoAnswer, error) {
 	k := saleKeys(u.Sale)
 	for range 2 {
-		raw, err := undoScript.run(ctx, c, append(k.admit(u.Level), k.stash(u.BookingID)),
+		raw, err := undoScript.run(ctx, c, k.admit(u.Level),
 			u.BookingID, u.Level, string(u.Mode), u.Driver)
 		if err != nil {
 			return admission.UndoAnswer{}, err

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,8 +109,8 @@ func TestQuickUndoLeavesABookingThatHasGoneOn(t *testing.T) {
 	if a := b.undo("b1", "A", admission.UndoRelease, 0); a.Outcome != admission.Undone {
 		t.Fatalf("release: %+v", a)
 	}
-	if n := b.admin.Exists(b.ctx(), b.k.stash("b1")).Val(); n != 0 {
-		t.Error("the stash outlived the booking")
+	if _, err := b.store.Stash(b.ctx(), b.sale, "b1"); !errors.Is(err, admission.ErrNotFound) {
+		t.Errorf("the stash outlived the booking: %v", err)
 	}
 }
 

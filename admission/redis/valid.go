@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/holdfast/holdfast/admission"
 )
@@ -14,6 +15,7 @@ const (
 	maxHash    = 64  // candidate, idempotency key, input
 	emailHash  = 16  // e-mail
 	maxPayment = 200 // a gateway's payment id
+	maxURL     = 4096
 )
 
 // letters of a word; a table, because each admission has some 200 of them.
@@ -52,6 +54,20 @@ func validPayment(s string) bool {
 		}
 	}
 	return true
+}
+
+// keptURL is a payment's page as a record can carry it, with its separator escaped.
+// What is no URL is not kept: it is a convenience, and no reason to refuse a payment.
+func keptURL(url string) string {
+	for i := 0; i < len(url); i++ {
+		if c := url[i]; c <= ' ' || c >= 0x7f {
+			return ""
+		}
+	}
+	if len(url) > maxURL {
+		return ""
+	}
+	return strings.ReplaceAll(url, "|", "%7C")
 }
 
 func currency(s string) bool {

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- settle_many: settle for many bookings of one sale at once (protocol.md 3.11).
 --
--- KEYS  pending bk cfg, then the stash of each booking
+-- KEYS  pending bk cfg
 -- ARGV  bid paid(0|1) of each booking
 -- answers: one per booking, as settle gives it.
 --
@@ -10,7 +10,7 @@ local R = redis.call
 local bids = {}
 for i = 1, #ARGV, 2 do bids[#bids + 1] = ARGV[i] end
 local pending, settled = R('HMGET', KEYS[1], unpack(bids)), R('HMGET', KEYS[2], unpack(bids))
-local out, gone, written, stashes, paid, now = {}, {}, {}, {}, {}, {}   -- now: records by bid, as this batch leaves them
+local out, gone, written, paid, now = {}, {}, {}, {}, {}   -- now: records by bid, as this batch leaves them
 for j, bid in ipairs(bids) do
   local raw = now[bid] or pending[j] or settled[j]
   out[j] = 0
@@ -19,14 +19,13 @@ for j, bid in ipairs(bids) do
   end
   if raw and ARGV[2 * j] == '1' then
     if string.find(raw, '^[AE]|') then
-      now[bid] = 'P' .. string.sub(raw, 2)
+      now[bid] = string.gsub(raw, '^%u(|%d+|%d+|%d+|[^| ]*)[^|]*', 'P%1')
       local level, seats = string.match(raw, '^%u|%d+|%d+|%d+|[^|]*|[^|]+|([^|]+)|.*|([^|]+)|[^|]+$')
       if level then
         local _, commas = string.gsub(seats, ',', '')
         paid[level] = (paid[level] or 0) + commas + 1
       end
     end
-    stashes[#stashes + 1] = KEYS[3 + j]
   end
 end
 if #gone > 0 then R('HDEL', KEYS[1], unpack(gone)) end
@@ -35,7 +34,6 @@ for bid, raw in pairs(now) do
   written[#written + 1] = raw
 end
 if #written > 0 then R('HSET', KEYS[2], unpack(written)) end
-if #stashes > 0 then R('DEL', unpack(stashes)) end
 local seen = false                               -- does the public see it? see settle
 for level, n in pairs(paid) do
   local held, all = R('HINCRBY', KEYS[3], 'paid:' .. level, n), R('HINCRBY', KEYS[3], 'paid', n)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- undo: gives a booking's seats back (protocol.md 3.4, S2).
 --
--- KEYS  cfg seen bk pending dead total level free seat roster last soft owner stash
+-- KEYS  cfg seen bk pending dead total level free seat roster last soft owner
 -- ARGV  bid level mode(quick|abort|release) driver
 -- answers:
 --   LEVEL level        the record is of another level: call again with its keys
@@ -39,7 +39,6 @@ local ch = f[6]
 R('HDEL', home, bid)
 if R('HGET', KEYS[2], ch) == bid then R('HDEL', KEYS[2], ch) end
 R('ZREM', KEYS[12], bid)
-R('DEL', KEYS[14])
 if mode == 'release' and f[8] ~= '' then R('HSET', KEYS[11], ch, bid .. '|' .. f[8] .. '|' .. f[9]) end
 local score, n = string.gmatch(f[16], '[^,]+'), 0
 for s in string.gmatch(f[15], '[^,]+') do

@@ -5,8 +5,7 @@
 -- ARGV  levels, their names, then bid level# driver of each booking
 -- answers: one per booking, as undo with mode quick gives them, in a list.
 --
--- Safe to run twice, as undo is. There is no stash to delete: what a quick undo
--- may touch has no payment, and the stash is written in the step that attaches one.
+-- Safe to run twice, as undo is.
 local R = redis.call
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
 local levels = tonumber(ARGV[1])

@@ -1,6 +1,9 @@
 package resp
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Packed is one part that is a MessagePack array of strings and numbers, for a
 // script that unpacks it with cmsgpack.unpack: many small values cost the server
@@ -21,6 +24,14 @@ func (p *Packed) Int(n int) {
 		return
 	}
 	p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xce), uint32(n))
+}
+
+// Decimal adds a number as a string, in decimal.
+func (p *Packed) Decimal(n int64) {
+	var digits [20]byte
+	d := strconv.AppendInt(digits[:0], n, 10)
+	p.length(len(d))
+	p.buf = append(p.buf, d...)
 }
 
 // String adds a string.
