@@ -54,7 +54,10 @@ func show(out io.Writer, runs []measured) {
 		of    func(cost) float64
 		text  func(float64) string
 	}{
-		{"seconds", func(c cost) float64 { return c.took.Seconds() }, func(v float64) string { return fmt.Sprintf("%.2f", v) }},
+		{"seconds", func(c cost) float64 { return c.took.Seconds() }, hundredths},
+		{"processor seconds of the process", func(c cost) float64 { return c.cpu.own.Seconds() }, hundredths},
+		{"of these the collector's", func(c cost) float64 { return c.cpu.gc.Seconds() }, hundredths},
+		{"processor seconds of the primary", func(c cost) float64 { return c.cpu.redis.Seconds() }, hundredths},
 		{"calls to the table", func(c cost) float64 { return float64(c.calls) }, whole},
 		{"commands of Redis", func(c cost) float64 { return float64(c.commands) }, whole},
 		{"allocated at once, MB", func(c cost) float64 { return c.peakMB }, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
@@ -85,6 +88,8 @@ func exponent(small, large int, before, after float64) float64 {
 	}
 	return math.Log(after/before) / math.Log(float64(large)/float64(small))
 }
+
+func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 func whole(v float64) string { return fmt.Sprintf("%.0f", v) }
 

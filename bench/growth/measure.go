@@ -20,6 +20,7 @@ import (
 type cost struct {
 	act      string
 	took     time.Duration
+	cpu      cpu
 	calls    int64   // to the table
 	commands int64   // of Redis
 	peakMB   float64 // by which the heap was larger than before; the emulated table's included
@@ -62,7 +63,8 @@ func measure(ctx context.Context, candidates int, out io.Writer, without ...stri
 			return m, fmt.Errorf("%s: %w", act.name, err)
 		}
 		// At once: whoever stops a long run has the figures of what was done.
-		fmt.Fprintf(out, "%8d candidates: %-8s %8v %8d calls %9d commands %6.0f MB\n", candidates, act.name, about(c.took), c.calls, c.commands, c.peakMB)
+		fmt.Fprintf(out, "%8d candidates: %-8s %8v %8v cpu (%v gc) %8v Redis %8d calls %9d commands %6.0f MB\n",
+			candidates, act.name, about(c.took), about(c.cpu.own), about(c.cpu.gc), about(c.cpu.redis), c.calls, c.commands, c.peakMB)
 		if c.act = act.name; !act.setUp {
 			m.costs = append(m.costs, c)
 		}
@@ -161,6 +163,10 @@ func (w *world) cost(ctx context.Context, do func(context.Context) error) (cost,
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	calls := w.calls.n.Load()
+	spent, err := w.spent(ctx)
+	if err != nil {
+		return cost{}, err
+	}
 	commands, err := w.commands(ctx)
 	if err != nil {
 		return cost{}, err
@@ -176,8 +182,12 @@ func (w *world) cost(ctx context.Context, do func(context.Context) error) (cost,
 		return cost{}, err
 	}
 	after, err := w.commands(ctx)
+	if err != nil {
+		return cost{}, err
+	}
+	all, err := w.spent(ctx)
 	grown := max(0, int64(heap)-int64(before.HeapAlloc))
-	return cost{took: took, calls: w.calls.n.Load() - calls, commands: after - commands, peakMB: float64(grown) / (1 << 20)}, err
+	return cost{took: took, cpu: all.minus(spent), calls: w.calls.n.Load() - calls, commands: after - commands, peakMB: float64(grown) / (1 << 20)}, err
 }
 
 // peak is the largest heap until stop, looked at ten times a second.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -28,13 +27,8 @@ func (w *world) weigh(ctx context.Context, act string) (weight, error) {
 	if err != nil {
 		return weight{}, err
 	}
-	info, err := w.redis.Info(ctx, "memory").Result()
-	if err != nil {
-		return weight{}, err
-	}
 	held := weight{act: act, items: *t.Table.ItemCount, table: *t.Table.TableSizeBytes}
-	_, rest, _ := strings.Cut(info, "used_memory:")
-	_, err = fmt.Sscan(rest, &held.redisBytes)
+	err = w.info(ctx, "memory", "used_memory", &held.redisBytes)
 	return held, err
 }
 

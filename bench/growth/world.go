@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -81,13 +80,7 @@ func (w *world) shut(ctx context.Context) error {
 
 // commands is how many commands the primary has processed, those that read this
 // figure included.
-func (w *world) commands(ctx context.Context) (int64, error) {
-	info, err := w.redis.Info(ctx, "stats").Result()
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(info, "total_commands_processed:")
-	var n int64
-	_, err = fmt.Sscan(rest, &n)
+func (w *world) commands(ctx context.Context) (n int64, err error) {
+	err = w.info(ctx, "stats", "total_commands_processed", &n)
 	return n, err
 }
