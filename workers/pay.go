@@ -86,11 +86,16 @@ func (w *walk) pay(ctx context.Context, bookingID string, m money) error {
 }
 
 // payRemembered is T2 of a booking that this process has just written as held: the
-// condition says whether it still is, so it need not be read. Anything out of the
-// ordinary is left to a reading.
+// condition says whether it still is, so it need not be read. One that it has just
+// written as paid is done. Anything out of the ordinary is left to a reading.
 func (w *walk) payRemembered(ctx context.Context, bookingID string, m money) (done bool, err error) {
 	b, ok := w.recall.of(m.capture.Key, w.Now())
-	if !ok || b.ID != bookingID || b.State != ledger.Held || lifecycle.CheckPayment(b, m.gateway, m.payment) != nil {
+	switch {
+	case !ok || b.ID != bookingID:
+		return false, nil
+	case b.State == ledger.Paid:
+		return true, nil
+	case lifecycle.CheckPayment(b, m.gateway, m.payment) != nil:
 		return false, nil
 	}
 	if err := w.use(ctx, b.Sale); err != nil {

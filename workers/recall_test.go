@@ -35,6 +35,9 @@ func TestWhatWasJustWrittenIsNotRead(t *testing.T) {
 	if second := r.calls(r.notice(b)); len(second) != 0 {
 		t.Errorf("the second notice makes calls: %q", second)
 	}
+	if told := r.calls(b.Captured(r.Now())); len(told) != 0 { // a reaper, whose question was older
+		t.Errorf("a report of the same money makes calls: %q", told)
+	}
 	r.state(b.ID, ledger.Paid)
 	r.resolution(b, ledger.Applied, "")
 
