@@ -178,17 +178,19 @@ func (p *postgres) crowd(ctx context.Context, script string, seats, people int, 
 	return rate, errors.Join(err, parse)
 }
 
-func (p *postgres) rate(script string) func(context.Context) (float64, error) {
+// rate is transactions per second of so many connections, a thousand of them.
+func (p *postgres) rate(script string, connections int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		return p.crowd(ctx, script, stormSeats, 2_000_000_000, "-c", "256", "-t", "4")
+		return p.crowd(ctx, script, stormSeats, 2_000_000_000, "-c", strconv.Itoa(connections), "-t", strconv.Itoa(1024/connections))
 	}
 }
 
 func (p *postgres) contests(g *ground) []contest {
-	ours := g.rate(256, g.primary, groupDefaults)
+	ours := g.rate(1024, g.primary, groupDefaults)
 	return []contest{
-		{"group commit / Postgres SELECT FOR UPDATE, 256 callers", "admissions/s", 200, 1000, false, ours, p.rate(forUpdate)},
-		{"group commit / Postgres conditional UPDATE, 256 callers", "admissions/s", 0, 0, false, ours, p.rate(conditional)},
+		{"group commit, 1,024 callers / Postgres SELECT FOR UPDATE, 256 connections", "admissions/s", 200, 1000, false, ours, p.rate(forUpdate, 256)},
+		{"group commit, 1,024 callers / Postgres SELECT FOR UPDATE, 16 connections", "admissions/s", 0, 0, false, ours, p.rate(forUpdate, 16)},
+		{"group commit, 1,024 callers / Postgres conditional UPDATE, 256 connections", "admissions/s", 0, 0, false, ours, p.rate(conditional, 256)},
 	}
 }
 
