@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
@@ -83,6 +84,9 @@ type house struct {
 	seenAt time.Time // when the version was looked at
 	scanAt time.Time
 	failed error // of the last reading, at seenAt
+
+	passing  atomic.Bool // a pass of Run or Poll is under way
+	lapsedAt time.Time   // when a pass released expired holds
 
 	subs subscribers
 }
