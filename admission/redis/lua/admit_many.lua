@@ -56,7 +56,8 @@ for j = 1, ARGV[levels + 2] do
   }
   i = i + 7
 end
-local at, of, bids, chs, asked, m, mixed = {}, {}, {}, {}, {}, 0, false
+local at, of, bids, chs, asked, m = {}, {}, {}, {}, {}, 0
+local mixed = false                            -- booking ids of several lengths
 while i <= #ARGV do
   local spec = specs[ARGV[i]]
   m = m + 1
@@ -88,17 +89,15 @@ local taken, edge, edges = {}, {}, 0           -- requests admitted here, not ye
 local sum, per = 0, {}                         -- seats of those, in all and of each level
 local admitted = 'A|1|' .. now .. '|' .. now + (hold or 0) .. '||'
 
--- own writes who has the popped tokens of a counted level: ids are their owners, in
--- the order of the tokens. Numbers are the scores, and a crowd takes long runs of
--- them: the owners of consecutive numbers, with ids of one length, go in one write.
+-- own writes who has the popped tokens of a counted level: ids are the owners, in
+-- the order of the tokens, whose scores are their numbers. Owners of consecutive
+-- numbers, with ids of one length, go in one write; of a crowd it is most often all.
 local function own(key, popped, ids)
   local n, from = #ids, 1
+  local whole = not mixed and tonumber(popped[2 * n]) - tonumber(popped[2]) == n - 1
   while from <= n do
-    local first, to, size = tonumber(popped[2 * from]), n, #ids[from]
-    if tonumber(popped[2 * n]) - first ~= n - from or mixed then
-      to = from
-      while to < n and tonumber(popped[2 * to + 2]) == first + to + 1 - from and #ids[to + 1] == size do to = to + 1 end
-    end
+    local first, size, to = tonumber(popped[2 * from]), #ids[from], whole and n or from
+    while to < n and tonumber(popped[2 * to + 2]) == first + to + 1 - from and #ids[to + 1] == size do to = to + 1 end
     local pad = string.rep('\0', SLOT - size)
     R('SETRANGE', key, first * SLOT, table.concat(ids, pad, from, to) .. pad)
     from = to + 1
