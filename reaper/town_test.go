@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,16 @@ func (w *town) must(err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// commands is how many commands the primary has done.
+func (w *town) commands() int {
+	w.t.Helper()
+	stats, err := w.admin.InfoMap(w.ctx(), "stats").Result()
+	w.must(err)
+	n, err := strconv.Atoi(stats["Stats"]["total_commands_processed"])
+	w.must(err)
+	return n
 }
 
 // hold writes so many held bookings to the ledger; their holds ended long ago.
