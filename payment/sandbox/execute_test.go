@@ -3,8 +3,8 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"net/http/httptrace"
 	"testing"
-	"time"
 
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
@@ -55,8 +55,10 @@ func TestCase_C21_SlowGatewayActsAfterItsCallerHasGone(t *testing.T) {
 	s := w.create(t, w.exec, "b1")
 	w.act(t, s.PaymentID, engine.ActPay)
 	w.faults(t, "exec", engine.Faults{SlowMS: 200})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	// It leaves when the gateway can have the call, and before any answer.
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { leave() }})
 	_, err := w.exec.Execute(ctx, s.PaymentID)
 	wantUnknown(t, err)
 	waitFor(t, "the money of the impatient caller", func() bool { return w.entry(t, s.PaymentID).CapturedMinor == price })
