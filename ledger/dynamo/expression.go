@@ -1,8 +1,7 @@
 package dynamo
 
 import (
-	"fmt"
-	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,7 +26,7 @@ func (e *expression) name(n string) string {
 }
 
 func (e *expression) value(v types.AttributeValue) string {
-	placeholder := fmt.Sprintf(":v%d", len(e.values))
+	placeholder := ":v" + strconv.Itoa(len(e.values))
 	e.values[placeholder] = v
 	return placeholder
 }
@@ -38,18 +37,18 @@ func (e *expression) set(n string, v types.AttributeValue) {
 
 // setOnce keeps the value that the item has.
 func (e *expression) setOnce(n string, v types.AttributeValue) {
-	e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(n), e.name(n), e.value(v)))
+	e.sets = append(e.sets, e.name(n)+" = if_not_exists("+e.name(n)+", "+e.value(v)+")")
 }
 
 // add raises a number that the item has.
 func (e *expression) add(n string, by int) {
-	e.sets = append(e.sets, fmt.Sprintf("%s = %s + %s", e.name(n), e.name(n), e.value(num(by))))
+	e.sets = append(e.sets, e.name(n)+" = "+e.name(n)+" + "+e.value(num(by)))
 }
 
 // append puts one entry at the end of a list that the item has.
 func (e *expression) append(n string, entry types.AttributeValue) {
 	one := &types.AttributeValueMemberL{Value: []types.AttributeValue{entry}}
-	e.sets = append(e.sets, fmt.Sprintf("%s = list_append(%s, %s)", e.name(n), e.name(n), e.value(one)))
+	e.sets = append(e.sets, e.name(n)+" = list_append("+e.name(n)+", "+e.value(one)+")")
 }
 
 func (e *expression) remove(names ...string) {
@@ -60,7 +59,7 @@ func (e *expression) remove(names ...string) {
 
 // compare is a comparison for a condition.
 func (e *expression) compare(n, operator string, v types.AttributeValue) string {
-	return fmt.Sprintf("%s %s %s", e.name(n), operator, e.value(v))
+	return e.name(n) + " " + operator + " " + e.value(v)
 }
 
 func (e *expression) equal(n, s string) string { return e.compare(n, "=", str(s)) }
@@ -91,9 +90,9 @@ func (e *expression) update() *string {
 // placeholders are the names and values as the SDK wants them: nil, not empty.
 func (e *expression) placeholders() (map[string]string, item) {
 	if len(e.values) == 0 {
-		return maps.Clone(e.names), nil
+		return e.names, nil
 	}
-	return maps.Clone(e.names), e.values
+	return e.names, e.values
 }
 
 func either(a, b string) string { return "(" + a + " OR " + b + ")" }
