@@ -27,6 +27,9 @@ type house struct {
 	status *status.Publisher
 }
 
+// self is the process of a role: every role has a house of its own.
+func (h *house) self() *process { return h.p }
+
 // open joins a process to the world. The name counts up, so that a process that
 // was started again is another one.
 func (t *town) open(kind string) (*house, error) {

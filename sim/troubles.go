@@ -8,34 +8,19 @@ import (
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
 )
 
-func crashIngress(t *town, rng *rand.Rand) string {
-	i := rng.IntN(len(t.ingress))
-	old := t.ingress[i]
-	old.p.crash()
-	fresh, err := t.bootIngress()
-	t.must(err)
-	t.ingress[i] = fresh
-	return old.p.name + " is now " + fresh.p.name
-}
+func crashIngress(t *town, rng *rand.Rand) string { return crashOne(t, rng, t.ingress, t.bootIngress) }
+func crashWorker(t *town, rng *rand.Rand) string  { return crashOne(t, rng, t.workers, t.bootWorker) }
+func crashReaper(t *town, rng *rand.Rand) string  { return crashOne(t, rng, t.reapers, t.bootReaper) }
 
-func crashWorker(t *town, rng *rand.Rand) string {
-	i := rng.IntN(len(t.workers))
-	old := t.workers[i]
-	old.p.crash()
-	fresh, err := t.bootWorker()
+// crashOne kills one process of a kind and boots another in its place.
+func crashOne[R interface{ self() *process }](t *town, rng *rand.Rand, all []R, boot func() (R, error)) string {
+	i := rng.IntN(len(all))
+	old := all[i].self()
+	old.crash()
+	fresh, err := boot()
 	t.must(err)
-	t.workers[i] = fresh
-	return old.p.name + " is now " + fresh.p.name
-}
-
-func crashReaper(t *town, rng *rand.Rand) string {
-	i := rng.IntN(len(t.reapers))
-	old := t.reapers[i]
-	old.p.crash()
-	fresh, err := t.bootReaper()
-	t.must(err)
-	t.reapers[i] = fresh
-	return old.p.name + " is now " + fresh.p.name
+	all[i] = fresh
+	return old.name + " is now " + fresh.self().name
 }
 
 // houses are the processes of ours.
@@ -174,14 +159,8 @@ func backlog(t *town, rng *rand.Rand) string {
 
 // weekend lets two days pass with nobody at work, and redrives what is dead.
 func weekend(t *town, rng *rand.Rand) string {
-	for i := range t.ingress {
-		t.ingress[i].p.crash()
-	}
-	for i := range t.workers {
-		t.workers[i].p.crash()
-	}
-	for i := range t.reapers {
-		t.reapers[i].p.crash()
+	for _, p := range t.houses() {
+		p.crash()
 	}
 	time.Sleep(48 * time.Hour)
 	t.boot()
