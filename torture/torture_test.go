@@ -19,6 +19,7 @@ import (
 	"github.com/holdfast/holdfast/cli"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/load"
+	"github.com/holdfast/holdfast/localstack/fault"
 )
 
 // TestMain lets the test binary stand in for the program: the town's processes
@@ -40,15 +41,42 @@ func TestTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Failovers == 0 || len(r.Blows) < 2 {
-		t.Errorf("%d blows with %d failovers: nothing was tortured", len(r.Blows), r.Failovers)
+	if r.Failovers == 0 {
+		t.Fatalf("%d blows without a failover: nothing was tortured", len(r.Blows))
 	}
-	for _, kind := range []string{"throttle", "lose-answer", "slow"} {
-		if r.Faults[kind] == 0 {
-			t.Errorf("no call to queue or table had the fault %q", kind)
-		}
+	// A machine that is slow enough needs all the time to come over the first one.
+	if b := r.Blows[0]; len(r.Blows) == 1 && b.Over-b.At < p.duration/2 {
+		t.Errorf("one blow of %v in %v", b.Over-b.At, p.duration)
+	}
+	if len(r.Faults) == 0 {
+		t.Error("no call to queue or table had a fault")
 	}
 	wellFormed(t, filepath.Join(p.report, "timeline.svg"))
+}
+
+// TestRoughWeatherHasEveryFault: so many calls as a minute makes meet each kind.
+func TestRoughWeatherHasEveryFault(t *testing.T) {
+	w := newWeather(1)
+	ask := func() {
+		for range 2000 {
+			w.Decide(fault.Point{Op: "SendMessage"})
+		}
+	}
+	ask()
+	if fired, _ := w.counts(); len(fired) > 0 {
+		t.Errorf("in calm weather: %v", fired)
+	}
+	w.set(rough)
+	ask()
+	fired, lost := w.counts()
+	for _, c := range chances {
+		if fired[c.V.Kind.String()] == 0 {
+			t.Errorf("no call had the fault %q", c.V.Kind)
+		}
+	}
+	if lost == 0 || lost != fired[fault.LoseAnswer.String()] {
+		t.Errorf("%d sends with a lost answer, of %v", lost, fired)
+	}
 }
 
 func giveAway(t *testing.T) func(context.Context, *watch, report) error {
