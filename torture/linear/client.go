@@ -64,13 +64,14 @@ func (c *client) wish() Op {
 	return o
 }
 
-func (c *client) admit(ctx context.Context, o Op) {
+func (c *client) admit(ctx context.Context, o Op) Result {
 	switch o = c.sale.admit(ctx, o); o.Result {
 	case Held:
 		c.holding = append(c.holding, o)
 	case Unsure:
 		c.unsure = append(c.unsure, o)
 	}
+	return o.Result
 }
 
 // release gives a booking back. Without an acknowledged answer it is still owed
@@ -90,7 +91,16 @@ func (c *client) resolve(ctx context.Context) {
 		c.release(ctx, o, admission.UndoAbort)
 		return
 	}
-	c.admit(ctx, Op{Client: c.id, Kind: Admit, Booking: o.Booking, Candidate: o.Candidate, Level: o.Level, Seat: o.Seat})
+	c.replay(ctx, o)
+}
+
+// replay asks again for what has no outcome. A refusal to look is none either: a
+// booking that was forgotten over it would keep its seat for ever.
+func (c *client) replay(ctx context.Context, o Op) {
+	again := c.admit(ctx, Op{Client: c.id, Kind: Admit, Booking: o.Booking, Candidate: o.Candidate, Level: o.Level, Seat: o.Seat})
+	if again == Refused {
+		c.unsure = append(c.unsure, o)
+	}
 }
 
 func (b *bench) admit(ctx context.Context, o Op) Op {
