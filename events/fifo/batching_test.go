@@ -53,6 +53,19 @@ func (g *gate) SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.
 	return nil, errors.New("the publisher sends batches only")
 }
 
+// finish wants every event to be taken, and the publisher to end.
+func finish(t *testing.T, p *fifo.Publisher, done []<-chan error) {
+	t.Helper()
+	for _, d := range done {
+		if err := <-d; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := p.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // publish calls Publish on its own and waits until the publisher has the event.
 func publish(ctx context.Context, p *fifo.Publisher, candidate, bid string) <-chan error {
 	done := make(chan error, 1)
@@ -84,14 +97,7 @@ func TestLoneEventGoesAtOnceAndFollowersShare(t *testing.T) {
 		g.answers <- nil
 		want(t, <-g.calls, "H:B11", "H:B12")
 		g.answers <- nil
-		for _, d := range done {
-			if err := <-d; err != nil {
-				t.Error(err)
-			}
-		}
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		finish(t, p, done)
 	})
 }
 
@@ -131,14 +137,7 @@ func TestFurtherCallsLeaveWhenTheyAreFull(t *testing.T) {
 		for range 4 {
 			g.answers <- nil
 		}
-		for _, d := range done {
-			if err := <-d; err != nil {
-				t.Error(err)
-			}
-		}
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		finish(t, p, done)
 	})
 }
 
@@ -166,14 +165,7 @@ func TestRestingLeadersHoldNobodyUp(t *testing.T) {
 			<-g.calls
 			g.answers <- nil
 		}
-		for _, d := range done {
-			if err := <-d; err != nil {
-				t.Error(err)
-			}
-		}
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		finish(t, p, done)
 	})
 }
 
