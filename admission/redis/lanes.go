@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/holdfast/holdfast/admission"
 )
@@ -90,11 +91,15 @@ func (g *group[Q, A]) line(l *lane[Q, A]) {
 	}
 }
 
-// lead runs batches until no lane waits.
+// lead runs batches until no lane waits. Before each it lets those run first who
+// are ready to: they are callers with a call of their own, which would have to wait
+// for the batch after. A leader in whose way nobody is loses nothing.
 func (g *group[Q, A]) lead(ctx context.Context, w *crew[Q, A]) {
+	runtime.Gosched()
 	l, batch := g.first(ctx, w)
 	for l != nil {
 		g.run(ctx, l.sale, batch)
+		runtime.Gosched()
 		l, batch = g.next(ctx, w, l, g.primary(ctx, l.sale), batch[:0])
 	}
 }
