@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,8 +36,8 @@ type Gates struct {
 	now   func() time.Time
 	known *group[string, bool]
 
-	mu    sync.RWMutex
-	sales map[string]*gate
+	mu    sync.Mutex // for those who change sales
+	sales atomic.Pointer[map[string]*gate]
 }
 
 var _ admission.Admitter = (*Gates)(nil)
@@ -61,7 +62,8 @@ type snapshot struct {
 
 // NewGates stands in front of next. Register it before the store is used.
 func NewGates(s *Store, next admission.Admitter) *Gates {
-	g := &Gates{store: s, next: next, now: s.now, sales: map[string]*gate{}}
+	g := &Gates{store: s, next: next, now: s.now}
+	g.sales.Store(&map[string]*gate{})
 	g.known = newGroup(CommitOptions{}.complete(), s.primary, s.known)
 	s.onFreed = append(s.onFreed, g.clear)
 	return g
@@ -70,23 +72,25 @@ func NewGates(s *Store, next admission.Admitter) *Gates {
 // Watch makes the gates know a sale, from the next refresh on. A sale that is
 // not watched goes straight to the script.
 func (g *Gates) Watch(sale string, levels []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.sales[sale] = &gate{levels: levels}
+	g.change(func(sales map[string]*gate) { sales[sale] = &gate{levels: levels} })
 }
 
 // Forget stops watching a sale.
 func (g *Gates) Forget(sale string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.sales, sale)
+	g.change(func(sales map[string]*gate) { delete(sales, sale) })
 }
 
-func (g *Gates) gate(sale string) *gate {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.sales[sale]
+// change lets f change a copy of the sales, which takes the place of what every
+// request looks into without a lock.
+func (g *Gates) change(f func(sales map[string]*gate)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sales := maps.Clone(*g.sales.Load())
+	f(sales)
+	g.sales.Store(&sales)
 }
+
+func (g *Gates) gate(sale string) *gate { return (*g.sales.Load())[sale] }
 
 func (g *Gates) clear(sale string) {
 	if w := g.gate(sale); w != nil {
@@ -115,7 +119,7 @@ func (g *Gates) Admit(ctx context.Context, r admission.Request) (admission.Answe
 // together share that read.
 func (g *Gates) Check(ctx context.Context, r admission.Request) (Decision, error) {
 	w := g.gate(r.Sale)
-	if w == nil || validRequest(&r) != nil {
+	if w == nil {
 		return Decision{}, nil
 	}
 	s := w.snap.Load()
@@ -124,6 +128,9 @@ func (g *Gates) Check(ctx context.Context, r admission.Request) (Decision, error
 	}
 	now := g.now()
 	if s.beforeOpening(now) {
+		if validRequest(&r) != nil {
+			return Decision{}, nil // the next Admitter says what is wrong with it
+		}
 		return Decision{Outcome: admission.Closed, OpensAt: s.status.OpensAt}, nil
 	}
 	if !s.roster.allows(r.Candidate, r.EmailHash, r.Level) {
@@ -131,7 +138,7 @@ func (g *Gates) Check(ctx context.Context, r admission.Request) (Decision, error
 	}
 	d := Decision{RosterVersion: s.version}
 	full := s.full(&r, now, w.freed.Load())
-	if full == 0 {
+	if full == 0 || validRequest(&r) != nil {
 		return d, nil
 	}
 	holds, err := g.known.do(ctx, r.Sale, r.Candidate)

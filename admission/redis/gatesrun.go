@@ -73,14 +73,8 @@ func (g *Gates) refresh(ctx context.Context, sale string, r *rounds) {
 
 // watchedBy is the watched sales by their primary.
 func (g *Gates) watchedBy(ctx context.Context) map[string][]string {
-	g.mu.RLock()
-	var sales []string
-	for sale := range g.sales {
-		sales = append(sales, sale)
-	}
-	g.mu.RUnlock()
 	list := map[string][]string{}
-	for _, sale := range sales {
+	for sale := range *g.sales.Load() {
 		primary := g.store.primary(ctx, sale) // may have to ask the cluster
 		list[primary] = append(list[primary], sale)
 	}
