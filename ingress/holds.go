@@ -44,14 +44,14 @@ func (in *Ingress) hold(c echo.Context) error {
 	if b.trapped() {
 		return in.decoyHold(c, plan, b)
 	}
-	if after, limited := in.overClientLimit(c.Request()); limited {
+	if after, limited := in.overClientLimit(c.Request(), in.Now()); limited {
 		return tooMany(after)
 	}
 	r, hall, problem := in.holdRequest(plan, b, c.Request())
 	if problem != nil {
 		return problem
 	}
-	if after, limited := in.overLimit(in.byCode, "code", r.Candidate); limited {
+	if after, limited := in.overLimit(in.byCode, "code", r.Candidate, in.Now()); limited {
 		return tooMany(after)
 	}
 	if early := in.tooEarly(plan); early != nil {

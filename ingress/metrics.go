@@ -87,7 +87,9 @@ func (m *metrics) Admitted(saleID string, outcome admission.Outcome, took time.D
 	case err != nil:
 		name = "unknown"
 	case outcome == admission.Admitted || outcome == admission.Replayed:
-		m.acked.Store(m.now().UnixNano())
+		if m.short.Load() != 0 { // else nobody asks when it was
+			m.acked.Store(m.now().UnixNano())
+		}
 	}
 	m.admissions.WithLabelValues(name).Inc()
 	m.admitTook.Observe(took.Seconds())

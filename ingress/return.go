@@ -54,7 +54,7 @@ func (in *Ingress) askedTooOften(c echo.Context, bookingID string) bool {
 	if !in.Hasher.Minted(bookingID) {
 		key = in.client.Key(c.Request())
 	}
-	_, limited := in.overLimit(in.asks, "redirects", key)
+	_, limited := in.overLimit(in.asks, "redirects", key, in.Now())
 	return limited
 }
 

@@ -13,7 +13,7 @@ var answers = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b 
 
 // writeBooking sends a booking that was made or found again. Decoys go through
 // it too, so that there is nothing to tell them apart by.
-func (in *Ingress) writeBooking(w http.ResponseWriter, saleID string, a booking.Answer) {
+func (in *Ingress) writeBooking(w http.ResponseWriter, saleID string, a *booking.Answer, now time.Time) {
 	status := http.StatusOK
 	if a.Verdict == booking.Created {
 		status = http.StatusCreated
@@ -43,7 +43,7 @@ func (in *Ingress) writeBooking(w http.ResponseWriter, saleID string, a booking.
 		b = appendInstant(b, a.HoldUntil)
 	}
 	b = append(b, `,"now":`...)
-	b = appendInstant(b, in.Now())
+	b = appendInstant(b, now)
 	b = append(b, '}', '\n')
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = contentJSON, noStore

@@ -67,7 +67,7 @@ type drive struct {
 	r        admission.Request
 	deadline time.Time
 
-	ans     admission.Answer // of the admission
+	ans     admission.Answer // of the admission, or of who took it over
 	resumed bool             // it is another driver's booking, which had fallen silent
 	booking ledger.Booking   // as far as it is known, state None
 
@@ -86,10 +86,10 @@ func (w *drive) admit(ctx context.Context) Answer {
 		w.unadmitted(ctx, err)
 		return w.unavailable()
 	}
-	w.Gates.Learn(w.r, a)
+	w.ans = a
+	w.Gates.Learn(&w.r, &w.ans)
 	w.changed(a.Version)
 	if a.Outcome == admission.Admitted || a.Outcome == admission.Replayed {
-		w.ans = a
 		return w.pay(ctx)
 	}
 	return w.decided(ctx, a)

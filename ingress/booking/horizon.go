@@ -48,26 +48,28 @@ func (t *term) Value(key any) any {
 // within is a term of d, or of what parent has left if that is less, in place;
 // nil: in a new one. parent must be a term itself, or end by its deadline alone.
 func (h *horizon) within(parent context.Context, d time.Duration, place *term) context.Context {
-	at := time.Now().Add(d)
+	now := time.Now()
+	at := now.Add(d)
 	if until, ok := parent.Deadline(); ok && !until.After(at) {
 		return parent
 	}
 	if place == nil {
 		place = new(term)
 	}
-	place.Context, place.values = h.end(at), parent
+	place.Context, place.values = h.end(now, at), parent
 	return place
 }
 
 // detached is a term of d with the values of a request, whatever becomes of that.
 func (h *horizon) detached(request context.Context, d time.Duration, place *term) context.Context {
-	place.Context, place.values = h.end(time.Now().Add(d)), request
+	now := time.Now()
+	place.Context, place.values = h.end(now, now.Add(d)), request
 	return place
 }
 
 // end is the last instant of the grid that is not after at, but ahead of now.
-func (h *horizon) end(at time.Time) context.Context {
-	n := max(int64(at.Sub(h.from)/grain), int64(time.Since(h.from)/grain)+1)
+func (h *horizon) end(now, at time.Time) context.Context {
+	n := max(int64(at.Sub(h.from)/grain), int64(now.Sub(h.from)/grain)+1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e, ok := h.ends[n]

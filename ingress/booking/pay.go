@@ -28,7 +28,7 @@ const titleBytes = 120
 
 // pay is step 3: the payment, under the booking's id as its idempotency key.
 func (w *drive) pay(ctx context.Context) Answer {
-	w.booking = w.known(ctx)
+	w.know(ctx)
 	s, err := w.create(ctx)
 	if err == nil {
 		return w.attach(ctx, s)

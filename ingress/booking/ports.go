@@ -48,7 +48,7 @@ type Gates interface {
 	// version of the roster.
 	Decide(ctx context.Context, r *admission.Request) (admission.Answer, bool)
 	// Learn is told of every answer of the script.
-	Learn(r admission.Request, a admission.Answer)
+	Learn(r *admission.Request, a *admission.Answer)
 	// Undone is told that seats of a sale came back.
 	Undone(saleID string)
 }

@@ -22,7 +22,7 @@ const publishFor = 5 * time.Second
 // sent its event, and have told the candidate of the seat (docs/decisions/0004).
 // The next retry sends the event again; if none comes the seat is the reaper's.
 func (w *drive) queue(ctx context.Context, url string) Answer {
-	if err := w.publish(ctx, w.booking); err != nil {
+	if err := w.publish(ctx, &w.booking); err != nil {
 		w.Log.WarnContext(ctx, "booking.held not queued: left to a retry, or to the reaper", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
 		return w.unavailable()
 	}
@@ -32,7 +32,7 @@ func (w *drive) queue(ctx context.Context, url string) Answer {
 
 // publish sends booking.held until the queue has it: for publishFor, or a third
 // of the driver's time where a short hold leaves it less.
-func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
+func (w *drive) publish(ctx context.Context, b *ledger.Booking) error {
 	d := w.Driver
 	ctx = d.horizon.within(ctx, min(publishFor, w.plan.Sale.Ages.RequestMax/3), &w.publishing)
 	e := w.heldEvent(b, d.Now())
@@ -44,9 +44,10 @@ func (w *drive) publish(ctx context.Context, b ledger.Booking) error {
 	}, func(err error) bool { return errors.Is(err, events.ErrInvalid) })
 }
 
-// known is the booking as the admission's answer has it.
-func (w *drive) known(ctx context.Context) ledger.Booking {
-	b := lifecycle.BookingFromRecord(w.r.Sale, admission.Record{
+// know fills in the booking as the admission's answer has it.
+func (w *drive) know(ctx context.Context) {
+	b := &w.booking
+	*b = lifecycle.BookingFromRecord(w.r.Sale, admission.Record{
 		BookingID: w.r.BookingID, Candidate: w.r.Candidate, Level: w.r.Level,
 		Key: w.r.Key, InputHash: w.r.InputHash, EmailHash: w.r.EmailHash, AmountMinor: w.r.AmountMinor, Currency: w.r.Currency,
 		AdmittedAt: w.ans.AdmittedAt, HoldUntil: w.ans.HoldUntil, Gen: w.r.Gen,
@@ -62,7 +63,7 @@ func (w *drive) known(ctx context.Context) ledger.Booking {
 	case r != nil && len(r.Scores) == len(b.Seats):
 		scores = r.Scores
 	case known:
-		return b
+		return
 	default: // named seats: only Redis knows their order
 		rec, err := w.Admission.Record(ctx, w.r.Sale, w.r.BookingID)
 		if err != nil || len(rec.Scores) != len(b.Seats) {
@@ -75,7 +76,6 @@ func (w *drive) known(ctx context.Context) ledger.Booking {
 	for i := range b.Seats {
 		b.Seats[i].Score = scores[i]
 	}
-	return b
 }
 
 // scoreOf reads the order of a counted level's token from its name: token n of a
@@ -91,7 +91,7 @@ func scoreOf(level, token string) (int64, bool) {
 
 // heldEvent is the full record of a booking: enough to write it to the ledger
 // and to put it back into Redis.
-func (w *drive) heldEvent(b ledger.Booking, now time.Time) events.Event {
+func (w *drive) heldEvent(b *ledger.Booking, now time.Time) events.Event {
 	h := &w.held
 	*h = events.Held{
 		Level: b.Level, Key: b.Key, InputHash: b.InputHash, EmailHash: b.EmailHash,

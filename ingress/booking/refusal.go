@@ -87,7 +87,8 @@ func (w *drive) same(ctx context.Context, a admission.Answer) Answer {
 	case admission.StageAttached:
 		// The first driver may have died before it sent the event; the queue drops
 		// a second one of the same id (protocol.md 3.9 row 11).
-		if err := w.publish(ctx, lifecycle.BookingFromRecord(w.r.Sale, *a.Record)); err != nil {
+		w.booking = lifecycle.BookingFromRecord(w.r.Sale, *a.Record)
+		if err := w.publish(ctx, &w.booking); err != nil {
 			w.Log.WarnContext(ctx, "booking.held not queued again", "sale", w.r.Sale, "booking_id", a.BookingID, "err", err)
 			return w.unavailable()
 		}

@@ -110,7 +110,7 @@ type openGates struct {
 func (g *openGates) Decide(context.Context, *admission.Request) (admission.Answer, bool) {
 	return admission.Answer{}, false
 }
-func (g *openGates) Learn(admission.Request, admission.Answer) {}
+func (g *openGates) Learn(*admission.Request, *admission.Answer) {}
 func (g *openGates) Undone(string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -159,12 +159,12 @@ func TestUnknownClockDecidesNothing(t *testing.T) {
 func TestFullMarks(t *testing.T) {
 	s, _, g := newGates(t)
 	s.holds["holder"] = "B1"
-	full := admission.Answer{Outcome: admission.LevelFull}
-	g.Learn(*ask("c1", "N1", 2), full)
+	full := &admission.Answer{Outcome: admission.LevelFull}
+	g.Learn(ask("c1", "N1", 2), full)
 	if o := decide(t, g, ask("c2", "N1", 1)); o != 0 {
 		t.Error("two were not free, one may be")
 	}
-	g.Learn(*ask("c1", "N1", 1), full)
+	g.Learn(ask("c1", "N1", 1), full)
 	if o := decide(t, g, ask("c2", "N1", 1)); o != admission.LevelFull {
 		t.Errorf("%v", o)
 	}
@@ -192,7 +192,7 @@ func TestFullMarks(t *testing.T) {
 	if o := decide(t, g, ask("c2", "N1", 1)); o != 0 {
 		t.Error("an old mark refuses")
 	}
-	g.Learn(*ask("c1", "N1", 1), admission.Answer{Outcome: admission.SoldOut})
+	g.Learn(ask("c1", "N1", 1), &admission.Answer{Outcome: admission.SoldOut})
 	if o := decide(t, g, ask("c2", "N2", 1)); o != admission.SoldOut {
 		t.Errorf("%v", o)
 	}
@@ -263,7 +263,7 @@ func TestPlansAreRefreshed(t *testing.T) {
 			t.Errorf("%d reads in 10 s", n)
 		}
 		before = s.reads.Load()
-		g.Learn(*ask("c1", "N1", 1), admission.Answer{Outcome: admission.StaleGen})
+		g.Learn(ask("c1", "N1", 1), &admission.Answer{Outcome: admission.StaleGen})
 		synctest.Wait()
 		if s.reads.Load() != before+1 {
 			t.Error("a stale generation does not refresh the plans")

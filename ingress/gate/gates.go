@@ -94,7 +94,7 @@ func (g *Gates) full(r *admission.Request) admission.Outcome {
 
 // Learn marks what the script found full, and asks for new plans when the
 // generation has moved on.
-func (g *Gates) Learn(r admission.Request, a admission.Answer) {
+func (g *Gates) Learn(r *admission.Request, a *admission.Answer) {
 	switch a.Outcome {
 	case admission.LevelFull:
 		g.mark(mark{r.Sale, r.Level}, r)
@@ -105,7 +105,7 @@ func (g *Gates) Learn(r admission.Request, a admission.Answer) {
 	}
 }
 
-func (g *Gates) mark(m mark, r admission.Request) {
+func (g *Gates) mark(m mark, r *admission.Request) {
 	if len(r.Seats) > 0 {
 		return
 	}
