@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/load"
+	"github.com/holdfast/holdfast/localstack/books"
 	"github.com/holdfast/holdfast/reaper"
 	"github.com/holdfast/holdfast/wiring"
 )
@@ -44,11 +45,7 @@ func (w *watch) rest(ctx context.Context) (load.Sample, error) {
 		return s, err
 	}
 	s.Queued = depth.Visible + depth.InFlight + w.town.cloud.Gateway.Waiting()
-	for _, p := range w.town.cloud.Gateway.Payments() {
-		if p.LateUnderWay || p.RefundPendingMinor > 0 {
-			s.Held++
-		}
-	}
+	s.Held += books.UnderWay(w.town.cloud.Gateway.Payments())
 	if s.Pending+s.Queued+s.Held > 0 {
 		return s, nil // a walk through the ledger is not cheap
 	}
@@ -81,7 +78,7 @@ func (w *watch) judge(ctx context.Context, r load.Result) ([]load.Check, reaper.
 		return nil, reaper.AuditResult{}, err
 	}
 	checks = append(checks, load.Check{Name: "nothing parked in the dead letter queue", OK: depth.Dead == 0, Detail: fmt.Sprintf("%d messages", depth.Dead)})
-	money, err := w.money(ctx)
+	money, err := books.Compare(ctx, w.house.Store, saleID, w.town.cloud.Gateway.Payments())
 	if err != nil {
 		return nil, reaper.AuditResult{}, err
 	}
@@ -95,33 +92,4 @@ func (w *watch) judge(ctx context.Context, r load.Result) ([]load.Check, reaper.
 		detail += fmt.Sprintf("; the first: %+v", audit.Violations[0])
 	}
 	return append(checks, money, load.Check{Name: "audit at rest: every invariant, Redis = ledger by id", OK: failed == nil && audit.OK, Detail: detail}), audit, nil
-}
-
-// money compares each payment at the gateway with the ledger: captured money is
-// a paid seat or a refund, exactly one of the two (design promise 4).
-func (w *watch) money(ctx context.Context) (load.Check, error) {
-	paid := map[string]bool{} // by the gateway's payment id
-	err := w.house.Store.Scan(ctx, saleID, ledger.Visitor{Booking: func(b ledger.Booking) error {
-		if b.State == ledger.Paid {
-			paid[b.Payment.ID] = true
-		}
-		return nil
-	}})
-	var captured, refunded int
-	var wrong string
-	for _, p := range w.town.cloud.Gateway.Payments() {
-		if p.CapturedMinor == 0 {
-			continue
-		}
-		captured++
-		back := p.RefundedMinor == p.CapturedMinor
-		if back {
-			refunded++
-		}
-		if paid[p.PaymentID] == back || p.Captures > 1 {
-			wrong = fmt.Sprintf("; wrong: payment %s, %d captures, refunded %v, seat %v", p.PaymentID, p.Captures, back, paid[p.PaymentID])
-		}
-	}
-	return load.Check{Name: "every captured payment is a seat or a refund", OK: wrong == "" && captured == len(paid)+refunded,
-		Detail: fmt.Sprintf("%d captured = %d paid bookings + %d refunded%s", captured, len(paid), refunded, wrong)}, err
 }
