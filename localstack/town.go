@@ -105,7 +105,7 @@ func (t *town) startRoles(ctx context.Context, o townOptions) error {
 	}
 	t.metrics = map[string]string{"serve": t.operator}
 	keep := func(name string, number ...int) {
-		own := address("127.0.0.1:0")
+		own := roles.FreeAddress()
 		r := t.role(name, map[string]string{"HOLDFAST_OPERATOR_LISTEN": own}, number...)
 		t.metrics[r.Name] = "http://" + own
 		t.keeper.Keep(context.WithoutCancel(ctx), r)
@@ -119,7 +119,7 @@ func (t *town) startRoles(ctx context.Context, o townOptions) error {
 
 // role is this very program, run as a command of the CLI.
 func (t *town) role(name string, env map[string]string, number ...int) roles.Role {
-	r := roles.Role{Name: name, Command: []string{self(), "holdfast", name}, Log: t.log}
+	r := roles.Role{Name: name, Command: []string{roles.Self(), "holdfast", name}, Log: t.log}
 	for _, n := range number {
 		r.Name = fmt.Sprintf("%s-%d", name, n+1)
 	}
@@ -175,7 +175,7 @@ func (t *town) logTail() []byte {
 
 // holdfast runs a command of the CLI against this town and shows what it says.
 func (t *town) holdfast(ctx context.Context, out io.Writer, args ...string) error {
-	cmd := exec.CommandContext(ctx, self(), append([]string{"holdfast"}, args...)...)
+	cmd := exec.CommandContext(ctx, roles.Self(), append([]string{"holdfast"}, args...)...)
 	cmd.Env = os.Environ()
 	for k, v := range t.env {
 		cmd.Env = append(cmd.Env, k+"="+v)
@@ -281,22 +281,11 @@ func (t *town) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// self is the path of this program.
-func self() string {
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return path
-}
-
 // address is the wished address if it is free, else one that is.
 func address(wished string) string {
 	l, err := net.Listen("tcp", wished)
 	if err != nil {
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return wished
-		}
+		return roles.FreeAddress()
 	}
 	defer l.Close()
 	return l.Addr().String()

@@ -19,6 +19,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/holdfast/holdfast/localstack/roles"
 	"github.com/holdfast/holdfast/sale/roster/rostergen"
 )
 
@@ -73,7 +74,7 @@ func roll(t *testing.T, town *town, front *balancer, c *crowd, next string) {
 	c.await(t, 10)
 	start := func(name, command string, env map[string]string) (operator string) {
 		t.Helper()
-		operator = address("127.0.0.1:0")
+		operator = roles.FreeAddress()
 		all := map[string]string{"HOLDFAST_OPERATOR_LISTEN": operator}
 		for k, v := range env {
 			all[k] = v
@@ -89,7 +90,7 @@ func roll(t *testing.T, town *town, front *balancer, c *crowd, next string) {
 	start("work-next", "work", nil)
 	town.forgetScripts(t)
 
-	listen := address("127.0.0.1:0")
+	listen := roles.FreeAddress()
 	start("serve-next", "serve", map[string]string{"HOLDFAST_LISTEN": listen})
 	front.to(t, "http://"+listen)
 	town.end(t, "serve")

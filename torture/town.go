@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -66,7 +65,7 @@ func openTown(ctx context.Context, seed uint64, env map[string]string) (_ *town,
 	t.keeper = roles.NewKeeper(t.slog)
 	var doors []string
 	for range ingresses {
-		doors = append(doors, free())
+		doors = append(doors, roles.FreeAddress())
 	}
 	if t.balancer, err = newBalancer(doors); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (t *town) sentinelsPatience(ctx context.Context, d time.Duration) error {
 func (t *town) startRoles(ctx context.Context, doors []string) error {
 	long := context.WithoutCancel(ctx)
 	for _, name := range victims {
-		t.operators[name] = free()
+		t.operators[name] = roles.FreeAddress()
 	}
 	for i, door := range doors {
 		r := t.role("serve", i, map[string]string{"HOLDFAST_LISTEN": door})
@@ -138,7 +137,7 @@ var victims = []string{"serve-1", "serve-2", "work-1", "work-2", "reap-1"}
 
 // role is this very program, run as a command of the CLI.
 func (t *town) role(name string, i int, env map[string]string) roles.Role {
-	r := roles.Role{Name: fmt.Sprintf("%s-%d", name, i+1), Command: []string{self(), "holdfast", name}, Log: t.log}
+	r := roles.Role{Name: fmt.Sprintf("%s-%d", name, i+1), Command: []string{roles.Self(), "holdfast", name}, Log: t.log}
 	all := maps.Clone(t.env)
 	all["HOLDFAST_OPERATOR_LISTEN"] = t.operators[r.Name]
 	maps.Copy(all, env)
@@ -203,7 +202,7 @@ func (t *town) keepLog(folder string) error {
 
 // holdfast runs a command of the CLI against this town.
 func (t *town) holdfast(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, self(), append([]string{"holdfast"}, args...)...)
+	cmd := exec.CommandContext(ctx, roles.Self(), append([]string{"holdfast"}, args...)...)
 	cmd.Env = os.Environ()
 	for k, v := range t.env {
 		cmd.Env = append(cmd.Env, k+"="+v)
@@ -250,25 +249,6 @@ func (t *town) close(ctx context.Context) error {
 		errs = append(errs, os.RemoveAll(t.dir))
 	}
 	return errors.Join(errs...)
-}
-
-// self is the path of this program.
-func self() string {
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return path
-}
-
-// free is a loopback address that nobody listens on.
-func free() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "127.0.0.1:0"
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func random(n int) string {
