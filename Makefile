@@ -26,6 +26,7 @@ test: redis chromium ## All tests, with the race detector, against real Redis
 	  $(GO) test -race -timeout 20m $$(echo "$$all" | grep -vxF "$$(printf "$$module/%s\n" $(ALONE))")
 	$(GO) test -race -p 1 -timeout 20m $(addprefix ./,$(ALONE))
 	$(GO) test -count=1 -run TestSimulation -v ./sim
+	$(GO) test -count=1 -run 'Alloc|WhoIsReady' ./ingress ./admission/redis # exact, so without the race detector
 
 .PHONY: test-valkey
 test-valkey: redis ## The scripts against their interpretation, on valkey-server where apt has it (says so if not)
