@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,40 +35,33 @@ func (c *webClient) post(path, key, body string) error {
 	if _, err := io.WriteString(c.conn, request); err != nil {
 		return err
 	}
-	created, length, err := c.head()
-	if err != nil {
-		return err
-	}
-	if created {
-		_, err = c.in.Discard(length)
-		return err
+	status, length := "", 0
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		line = strings.TrimSpace(line)
+		if line == "" {
+			break
+		}
+		if status == "" {
+			status = line
+		}
+		if name, value, _ := strings.Cut(line, ":"); strings.EqualFold(name, "Content-Length") {
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return err
+			}
+		}
 	}
 	answer := make([]byte, length)
 	if _, err := io.ReadFull(c.in, answer); err != nil {
 		return err
 	}
-	return fmt.Errorf("not created, but %s", answer)
-}
-
-// head reads an answer up to its body. It keeps nothing: the answers that are
-// compared have more and fewer headers, which must not be the client's time.
-func (c *webClient) head() (created bool, length int, err error) {
-	for first := true; ; first = false {
-		line, err := c.in.ReadSlice('\n')
-		if err != nil {
-			return false, 0, err
-		}
-		if len(line) <= len("\r\n") {
-			return created, length, nil
-		}
-		if first {
-			created = bytes.HasPrefix(line, []byte("HTTP/1.1 201"))
-		} else if value, ok := bytes.CutPrefix(line, []byte("Content-Length:")); ok {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return false, 0, err
-			}
-		}
+	if !strings.HasPrefix(status, "HTTP/1.1 201") {
+		return fmt.Errorf("%s: %s", status, answer)
 	}
+	return nil
 }
 
 // flood lets so many connections post as fast as they are answered and returns
