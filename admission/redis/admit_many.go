@@ -75,7 +75,7 @@ func newVector(reqs []*admission.Request) *vector {
 		v.of[i] = at + 1
 		n += 4 + len(r.Seats)
 	}
-	v.args.Reset(n + len(v.levels.names) + 7*len(v.specs))
+	v.args.Reset(n+len(v.levels.names)+7*len(v.specs), 200*len(reqs)) // with ids as long as ours 150
 	v.pack(reqs)
 	return v
 }
@@ -126,37 +126,50 @@ func (s *Store) admitMany(w *wire, reqs []*admission.Request) ([]admission.Answe
 	return parseMany(reqs, flat)
 }
 
-// parseMany reads the vector form's answers: two times, then one per request.
+// parseMany reads the vector form's answers: two times, the tokens of those who
+// were simply admitted, then what the others are told.
 func parseMany(reqs []*admission.Request, flat []resp.Value) ([]admission.Answer, error) {
-	if flat[0].Kind != resp.List || int(flat[0].Int) != 2+len(reqs) || flat[1].Kind != resp.Int || flat[2].Kind != resp.Int {
-		return nil, malformed("admit_many: want two times and %d answers", len(reqs))
+	if flat[0].Kind != resp.List || flat[0].Int < 3 || flat[1].Kind != resp.Int || flat[2].Kind != resp.Int || flat[3].Kind != resp.Text {
+		return nil, malformed("admit_many: want two times and tokens")
 	}
-	now, hold := fromMillis(flat[1].Int), fromMillis(flat[2].Int)
-	flat = flat[3:]
+	now, hold, names, others := fromMillis(flat[1].Int), fromMillis(flat[2].Int), flat[3].Text, int(flat[0].Int)-3
+	flat = flat[4:]
 	answers, tokens := make([]admission.Answer, len(reqs)), make([]string, len(reqs))
 	for i, r := range reqs {
-		switch v := flat[0]; v.Kind {
-		case resp.Text:
-			answers[i] = admission.Answer{Outcome: admission.Admitted, BookingID: r.BookingID, Tokens: splitTokens(v.Text, tokens[i:i+1:i+1]),
+		own, rest, more := strings.Cut(names, ";")
+		if more != (i < len(reqs)-1) {
+			return nil, malformed("admit_many: %d requests, other tokens", len(reqs))
+		}
+		if names = rest; own != "" {
+			answers[i] = admission.Answer{Outcome: admission.Admitted, BookingID: r.BookingID, Tokens: splitTokens(own, tokens[i:i+1:i+1]),
 				Stage: admission.StageAdmitted, Driver: firstDriver, AdmittedAt: now, HoldUntil: hold}
-			flat = flat[1:]
-		case resp.Int:
-			if v.Int < 1 || int(v.Int) > len(bare) {
-				return nil, malformed("admit_many: unknown code %d", v.Int)
-			}
-			answers[i] = admission.Answer{Outcome: bare[v.Int-1], BookingID: r.BookingID}
-			flat = flat[1:]
-		default:
-			var raw any
-			raw, flat = resp.Any(flat)
-			a, err := parseAnswer(r, raw)
-			if err != nil {
-				return nil, err
-			}
-			answers[i] = a
+			continue
+		}
+		if others--; others < 0 {
+			return nil, malformed("admit_many: no answer for request %d", i+1)
+		}
+		var err error
+		if answers[i], flat, err = parseOther(r, flat); err != nil {
+			return nil, err
 		}
 	}
+	if others > 0 {
+		return nil, malformed("admit_many: %d answers for nobody", others)
+	}
 	return answers, nil
+}
+
+// parseOther reads what somebody is told who was not simply admitted.
+func parseOther(r *admission.Request, flat []resp.Value) (admission.Answer, []resp.Value, error) {
+	if v := flat[0]; v.Kind == resp.Int {
+		if v.Int < 1 || int(v.Int) > len(bare) {
+			return admission.Answer{}, nil, malformed("admit_many: unknown code %d", v.Int)
+		}
+		return admission.Answer{Outcome: bare[v.Int-1], BookingID: r.BookingID}, flat[1:], nil
+	}
+	raw, flat := resp.Any(flat)
+	a, err := parseAnswer(r, raw)
+	return a, flat, err
 }
 
 // splitTokens splits names at commas; a single one goes into place.

@@ -23,7 +23,7 @@ func TestServerReadsPacked(t *testing.T) {
 		want = append(want, strings.Repeat("x|", n)[:n])
 	}
 	numbers := []int{0, 127, 128, 1<<32 - 1}
-	p.Reset(len(want) + len(numbers) + 1)
+	p.Reset(len(want)+len(numbers)+1, 0)
 	for _, s := range want {
 		p.String(s)
 	}

@@ -7,8 +7,9 @@
 --       specs, then of each: level# gen rv amount currency n k
 --       then of each request: spec# bid ch idk|inh|eh seat*k
 --       levels, specs, n, k and what has a # are numbers, the rest are strings
--- answers: now_ms, hold_until_ms of whoever is admitted now, then one per request:
---   tokens (a string)  admitted, stage A, driver 1, and the public state did not change
+-- answers: now_ms, hold_until_ms of whoever is admitted now, then one string with
+-- the tokens of each request in turn, separated by ';': admitted, stage A, driver 1,
+-- and the public state did not change. For those without tokens there follow
 --   code (an integer)  a refusal that says nothing more: see BARE
 --   list               any other answer, as admit gives it
 --
@@ -32,27 +33,34 @@ local clock = R('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 -- read what every request needs, one command per key
-local levels = ARGV[1]
+local levels, lvs = ARGV[1], {}
 local want = {'gen', 'open', 'opens_ms', 'closes_ms', 'cap', 'hold_ms', 'roster'}
 for l = 1, levels do
   want[6 + 2 * l], want[7 + 2 * l] = 'cap:' .. ARGV[1 + l], 'kind:' .. ARGV[1 + l]
 end
 local cfg = R('HMGET', KEYS[1], unpack(want))
-local from, till, open = tonumber(cfg[3]), tonumber(cfg[4]), cfg[2] == '1'
-open = open and from and till and now >= from and now < till
+local from, till = tonumber(cfg[3]), tonumber(cfg[4])
+local open = cfg[2] == '1' and from and till and now >= from and now < till
 local tcap, hold = tonumber(cfg[5]), tonumber(cfg[6])
+for l = 1, levels do                           -- used and left: read once, kept up as we admit; take: admitted here, not yet written
+  local key = 9 + 4 * (l - 1)
+  lvs[l] = {name = ARGV[1 + l], cap = tonumber(cfg[6 + 2 * l]), seated = cfg[7 + 2 * l] == 's',
+    count = KEYS[key + 1], free = KEYS[key + 2], soft = KEYS[key + 3], owner = KEYS[key + 4], used = nil, left = nil, take = 0}
+end
 
+-- What requests have in common is judged once: first comes before what a request
+-- is asked by itself, later behind it.
 local specs, i = {}, levels + 3                -- by their number as it stands in ARGV
 for j = 1, ARGV[levels + 2] do
   local l, gen, rv, amount, currency, n, k = unpack(ARGV, i, i + 6)
   if k > 0 then n = k end
-  local level = ARGV[1 + l]
+  local lv = lvs[l]
   specs[j] = {
-    l = l, level = level, n = n, k = k, stale = cfg[1] ~= gen,
-    bad = n < 1 or n > 10 or not string.find(amount, '^%d+$'),
-    proven = rv == '*', ask = rv ~= '*' and (rv == '' or rv ~= cfg[7]),
-    cap = tonumber(cfg[6 + 2 * l]), misfit = (cfg[7 + 2 * l] == 's') ~= (k > 0),
-    mid = '|' .. level .. '|', tail = '|' .. now .. '|' .. amount .. '|' .. currency .. '|' .. gen .. '|',
+    lv = lv, n = n, k = k, ask = rv ~= '*' and (rv == '' or rv ~= cfg[7]),
+    first = (n < 1 or n > 10 or not string.find(amount, '^%d+$')) and 'BADARG' or cfg[1] ~= gen and 'GEN',
+    later = rv ~= '*' and not open and {'CLOSED', cfg[3]} or not (tcap and lv.cap and hold) and 'NOLEVEL'
+      or lv.seated ~= (k > 0) and 'BADARG',
+    mid = '|' .. lv.name .. '|', tail = '|' .. now .. '|' .. amount .. '|' .. currency .. '|' .. gen .. '|',
   }
   i = i + 7
 end
@@ -74,19 +82,14 @@ if #asked > 0 then
   for j, r in ipairs(R('HMGET', KEYS[8], unpack(asked))) do row[asked[j]] = r end
 end
 
--- numbers of the levels and of the sale, read once, kept up as we admit
-local used, left, total = {}, {}, nil
-local function numbers(l)
-  if not used[l] then
-    local key = 9 + 4 * (l - 1)
-    used[l], left[l] = tonumber(R('GET', KEYS[key + 1]) or '0'), R('ZCARD', KEYS[key + 2])
-  end
+local total                                    -- of the sale, as used of a level
+local function numbers(lv)
+  if not lv.used then lv.used, lv.left = tonumber(R('GET', lv.count) or '0'), R('ZCARD', lv.free) end
   total = total or tonumber(R('GET', KEYS[6]) or '0')
 end
 
-local out, touched = {}, {}
-local taken, edge, edges = {}, {}, 0           -- requests admitted here, not yet written; whose changed the public state
-local sum, per = 0, {}                         -- seats of those, in all and of each level
+local out, tokens, touched = {}, {}, {}
+local taken, sum, edge, edges = {}, 0, {}, 0   -- requests admitted here, not yet written; their seats; whose changed the public state
 local admitted = 'A|1|' .. now .. '|' .. now + (hold or 0) .. '||'
 
 -- own writes who has the popped tokens of a counted level: ids are the owners, in
@@ -108,32 +111,30 @@ end
 local function flush()
   if #taken == 0 then return end
   R('INCRBY', KEYS[6], sum)
-  local popped, from, ids = {}, {}, {}
-  for l = 1, levels do
-    if per[l] then
-      local key = 9 + 4 * (l - 1)
-      R('INCRBY', KEYS[key + 1], per[l])
-      popped[l], from[l], ids[l] = R('ZPOPMIN', KEYS[key + 2], per[l]), 0, {}
+  for _, lv in ipairs(lvs) do
+    if lv.take > 0 then
+      R('INCRBY', lv.count, lv.take)
+      lv.popped, lv.at, lv.ids, lv.take = R('ZPOPMIN', lv.free, lv.take), 0, {}, 0
     end
   end
   local ver = edges > 0 and R('HINCRBY', KEYS[1], 'ver', edges) - edges or 0
   local holders, records = {}, {}
   for x, r in ipairs(taken) do
     local spec, bid, ch = of[r], bids[r], chs[r]
-    local l, n = spec.l, spec.n
-    local p, f, names, scores = popped[l], from[l], nil, nil
+    local lv, n, names, scores = spec.lv, spec.n, nil, nil
+    local popped, f, ids = lv.popped, lv.at, lv.ids
     if n == 1 then
-      names, scores = p[f + 1], p[f + 2]
-      ids[l][f / 2 + 1] = bid
+      names, scores = popped[f + 1], popped[f + 2]
+      ids[f / 2 + 1] = bid
     else
       local s, c = {}, {}
       for j = 1, n do
-        s[j], c[j] = p[f + 2 * j - 1], p[f + 2 * j]
-        ids[l][f / 2 + j] = bid
+        s[j], c[j] = popped[f + 2 * j - 1], popped[f + 2 * j]
+        ids[f / 2 + j] = bid
       end
       names, scores = table.concat(s, ','), table.concat(c, ',')
     end
-    from[l] = f + 2 * n
+    lv.at = f + 2 * n
     local y = 2 * x
     holders[y - 1], holders[y] = ch, bid
     records[y - 1], records[y] = bid, admitted .. ch .. spec.mid .. ARGV[at[r] + 3] .. spec.tail .. names .. '|' .. scores
@@ -141,22 +142,22 @@ local function flush()
       ver = ver + 1
       out[r] = {'OK', bid, names, 'A', 1, now, now + hold, ver}
     else
-      out[r] = names
+      tokens[r] = names
     end
   end
-  for l = 1, levels do
-    if ids[l] then own(KEYS[13 + 4 * (l - 1)], popped[l], ids[l]) end
+  for _, lv in ipairs(lvs) do
+    if lv.ids then own(lv.owner, lv.popped, lv.ids) end
+    lv.ids = nil
   end
   R('HSET', KEYS[2], unpack(holders))
   R('HSET', KEYS[4], unpack(records))
-  taken, edges, sum, per = {}, 0, 0, {}
+  taken, sum, edges = {}, 0, 0
 end
 
--- drop releases b, a soft hold of level l past its deadline.
-local function drop(b, l)
-  local key = 9 + 4 * (l - 1)
+-- drop releases b, a soft hold of the level past its deadline.
+local function drop(b, lv)
   local raw = R('HGET', KEYS[3], b)
-  R('ZREM', KEYS[key + 3], b)
+  R('ZREM', lv.soft, b)
   local f = raw and {string.match(raw, RECORD)}
   if not f or f[1] ~= 'S' then return end
   R('HDEL', KEYS[3], b)
@@ -166,14 +167,14 @@ local function drop(b, l)
     local o = score()
     if R('HGET', KEYS[7], s) == b then
       R('HDEL', KEYS[7], s)
-      R('ZADD', KEYS[key + 2], o, s)
+      R('ZADD', lv.free, o, s)
       c = c + 1
     end
   end
   R('DECRBY', KEYS[6], c)
-  R('DECRBY', KEYS[key + 1], c)
+  R('DECRBY', lv.count, c)
   R('HINCRBY', KEYS[1], 'ver', 1)
-  used[l], total, touched[f[6]] = nil, nil, true
+  lv.used, total, touched[f[6]] = nil, nil, true
 end
 
 -- owned answers a candidate who holds a booking, or nil if it was an expired
@@ -184,9 +185,9 @@ local function owned(cur, r)
   if not f or not f[1] then return 'CORRUPT' end
   local spec, bid = of[r], bids[r]
   local idk, inh, eh = string.match(ARGV[at[r] + 3], INPUT)
-  if f[1] == 'S' and tonumber(f[4]) <= now and f[7] == spec.level and cur ~= bid then
+  if f[1] == 'S' and tonumber(f[4]) <= now and f[7] == spec.lv.name and cur ~= bid then
     flush()
-    drop(cur, spec.l)
+    drop(cur, spec.lv)
   elseif cur == bid and f[1] ~= 'S' then
     R('HINCRBY', KEYS[1], 'replays', 1)
     return {'REPLAY', bid, f[15], f[1], tonumber(f[2]), tonumber(f[11]), tonumber(f[4]), 0}
@@ -214,37 +215,37 @@ local function unlisted(r, spec, ch)
   local _, _, eh = string.match(ARGV[at[r] + 3], INPUT)
   if eh ~= '' and string.sub(entry, 1, 16) ~= eh then return 'EMAIL' end
   local only = string.sub(entry, 17)
-  if only ~= '' and not string.find(only, ',' .. spec.level .. ',', 1, true) then return 'NOTALLOWED' end
+  if only ~= '' and not string.find(only, ',' .. spec.lv.name .. ',', 1, true) then return 'NOTALLOWED' end
 end
 
 -- named gives a seated level's named seats, or answers who has them.
 local function named(r, spec, bid, ch)
-  local q, k, l = at[r], spec.k, spec.l
-  local key, seats, scores, owners = 9 + 4 * (l - 1), {}, {}, {}
+  local q, k, lv = at[r], spec.k, spec.lv
+  local seats, scores, owners = {}, {}, {}
   for j = 1, k do
     local o = R('HGET', KEYS[7], ARGV[q + 3 + j])
-    local deadline = o and tonumber(R('ZSCORE', KEYS[key + 3], o))
-    if deadline and deadline <= now then drop(o, l) end
+    local deadline = o and tonumber(R('ZSCORE', lv.soft, o))
+    if deadline and deadline <= now then drop(o, lv) end
   end
-  for _, o in ipairs(R('ZRANGEBYSCORE', KEYS[key + 3], '-inf', now, 'LIMIT', 0, 20)) do drop(o, l) end
-  numbers(l)
-  if used[l] + left[l] ~= spec.cap then return 'CORRUPT' end
+  for _, o in ipairs(R('ZRANGEBYSCORE', lv.soft, '-inf', now, 'LIMIT', 0, 20)) do drop(o, lv) end
+  numbers(lv)
+  if lv.used + lv.left ~= lv.cap then return 'CORRUPT' end
   for j = 1, k do
     local s = ARGV[q + 3 + j]
-    seats[j], scores[j] = s, R('ZSCORE', KEYS[key + 2], s)
+    seats[j], scores[j] = s, R('ZSCORE', lv.free, s)
     if not scores[j] then return {'TAKEN', s} end
     owners[2 * j - 1], owners[2 * j] = s, bid
   end
-  if left[l] < k then return 'LEVEL_FULL' end
+  if lv.left < k then return 'LEVEL_FULL' end
   if total + k > tcap then return 'FULL' end
   R('INCRBY', KEYS[6], k)
-  R('INCRBY', KEYS[key + 1], k)
-  R('ZREM', KEYS[key + 2], unpack(seats))
+  R('INCRBY', lv.count, k)
+  R('ZREM', lv.free, unpack(seats))
   R('HSET', KEYS[7], unpack(owners))
   R('HSET', KEYS[2], ch, bid)
   local names = table.concat(seats, ',')
   R('HSET', KEYS[4], bid, admitted .. ch .. spec.mid .. ARGV[q + 3] .. spec.tail .. names .. '|' .. table.concat(scores, ','))
-  used[l], left[l], total = used[l] + k, left[l] - k, total + k
+  lv.used, lv.left, total = lv.used + k, lv.left - k, total + k
   return {'OK', bid, names, 'A', 1, now, now + hold, R('HINCRBY', KEYS[1], 'ver', 1)}
 end
 
@@ -258,37 +259,31 @@ end
 
 local function decide(r)
   local spec, bid, ch = of[r], bids[r], chs[r]
-  local l, n, k = spec.l, spec.n, spec.k
-  if spec.bad or bid == '' or ch == '' or k > 1 and twice(at[r], k) then return 'BADARG' end
-  if spec.stale then return 'GEN' end
+  local n, k = spec.n, spec.k
+  if spec.first == 'BADARG' or bid == '' or ch == '' or k > 1 and twice(at[r], k) then return 'BADARG' end
+  if spec.first then return spec.first end
   if dead[r] then return 'DEAD' end
   local cur = seen[r]
   if touched[ch] then
     flush()
     cur = R('HGET', KEYS[2], ch)
   end
-  local refusal = cur and owned(cur, r) or last[r] and released(r)
+  local refusal = cur and owned(cur, r) or last[r] and released(r) or spec.ask and unlisted(r, spec, ch) or spec.later
   if refusal then return refusal end
-  if not spec.proven then
-    refusal = spec.ask and unlisted(r, spec, ch)
-    if refusal then return refusal end
-    if not open then return {'CLOSED', cfg[3]} end
-  end
-  if not tcap or not spec.cap or not hold then return 'NOLEVEL' end
-  if spec.misfit then return 'BADARG' end
   if k > 0 then
     flush()
     touched[ch] = true
     return named(r, spec, bid, ch)
   end
-  if not used[l] or not total then numbers(l) end
-  local u, f = used[l], left[l]
-  if u + f ~= spec.cap then return 'CORRUPT' end
+  local lv = spec.lv
+  if not lv.used or not total then numbers(lv) end
+  local u, f = lv.used, lv.left
+  if u + f ~= lv.cap then return 'CORRUPT' end
   if f < n then return 'LEVEL_FULL' end
   if total + n > tcap then return 'FULL' end
   if f == n or total + n == tcap then edge[r], edges = true, edges + 1 end
   taken[#taken + 1], touched[ch] = r, true
-  used[l], left[l], total, sum, per[l] = u + n, f - n, total + n, sum + n, (per[l] or 0) + n
+  lv.used, lv.left, lv.take, total, sum = u + n, f - n, lv.take + n, total + n, sum + n
 end
 
 for r = 1, m do
@@ -296,4 +291,10 @@ for r = 1, m do
   if answer then out[r] = BARE[answer] or answer end
 end
 flush()
-return {now, now + (hold or 0), unpack(out)}
+local rest = {}
+for r = 1, m do
+  if not tokens[r] then
+    tokens[r], rest[#rest + 1] = '', out[r]
+  end
+end
+return {now, now + (hold or 0), table.concat(tokens, ';'), unpack(rest)}

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 )
 
@@ -11,10 +12,11 @@ import (
 // The zero value is ready.
 type Packed struct{ buf []byte }
 
-// Reset begins an array of n elements. Exactly n calls of String, Joined or Int
-// must follow.
-func (p *Packed) Reset(n int) {
-	p.buf = binary.BigEndian.AppendUint32(append(p.buf[:0], 0xdd), uint32(n))
+// Reset begins an array of n elements, of about so many bytes. Exactly n calls of
+// String, Joined, Decimal or Int must follow.
+func (p *Packed) Reset(n, bytes int) {
+	p.buf = append(slices.Grow(p.buf[:0], bytes+5), 0xdd)
+	p.buf = binary.BigEndian.AppendUint32(p.buf, uint32(n))
 }
 
 // Int adds a number of at least 0 and below 2^32.
