@@ -7,6 +7,7 @@
 holdfast.choice = (section, sale, zone, hooks) => {
   const { el } = holdfast, t = holdfast.t.bind(holdfast), store = "holdfast:" + sale + ":choice";
   const span = 300; // seconds: what is asked for at once; there may be more time
+  const near = 2000; // ms: so well do the clocks of two tabs and the server agree
   let hold = null, memory = null, timer = 0, warned = "";
 
   const load = () => { try { return JSON.parse(localStorage.getItem(store)); } catch { return memory; } };
@@ -58,7 +59,7 @@ holdfast.choice = (section, sale, zone, hooks) => {
 
   // over: the deadline has passed, or the seats were chosen anew elsewhere.
   const over = () => {
-    const text = t(left() <= 0 ? "choice_gone" : "choice_elsewhere", { seats: list(hold.seats) }), seats = hold.seats;
+    const text = t(left() < near ? "choice_gone" : "choice_elsewhere", { seats: list(hold.seats) }), seats = hold.seats;
     clear();
     hooks.gone(seats, text);
   };
@@ -90,7 +91,7 @@ holdfast.choice = (section, sale, zone, hooks) => {
     if (e.key !== store) return;
     const other = load();
     if (other && (!hold || other.hold_id !== hold.hold_id || other.hold_until !== hold.hold_until)) { hold = other; check(false); }
-    if (!other && hold) { if (left() < 2000) over(); else { clear(); hooks.left(); } }
+    if (!other && hold) { if (left() < near) over(); else { clear(); hooks.left(); } }
   });
   const back = () => { if (hold && !document.hidden) check(false); };
   addEventListener("pageshow", (e) => { if (e.persisted) back(); });
