@@ -152,7 +152,13 @@ func (p *tab) all() string {
 	return text
 }
 
-func (p *tab) click(css string) { p.Helper(); p.do(chromedp.Click(chromedp.CSS(css))) }
+// click clicks what a page has when all of it is there: what still loads moves
+// things away from under the mouse.
+func (p *tab) click(css string) {
+	p.Helper()
+	p.await(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", css))
+	p.do(chromedp.Click(chromedp.CSS(css)))
+}
 
 // press clicks the visible button or link with a text.
 func (p *tab) press(text string) {

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/localstack/cloud"
 	"github.com/holdfast/holdfast/localstack/redisproc"
+	"github.com/holdfast/holdfast/localstack/roles"
 	"github.com/holdfast/holdfast/operator"
 	"github.com/holdfast/holdfast/report"
 	"github.com/holdfast/holdfast/sale"
@@ -54,11 +54,11 @@ var sales = map[string]struct {
 }{
 	"way": {10 * time.Minute, 5, 5}, "lost": {10 * time.Minute, 5, 5}, "tabs": {10 * time.Minute, 5, 5}, "back": {10 * time.Minute, 5, 5},
 	"skew": {10 * time.Minute, 5, 5}, "storm": {10 * time.Minute, 5, 5}, "words": {10 * time.Minute, 1, 5}, "full": {10 * time.Minute, 1, 1},
-	"short": {6 * time.Second, 5, 5}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
+	"short": {12 * time.Second, 5, 5}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
 	"look": {10 * time.Minute, 5, 5}, "german": {10 * time.Minute, 5, 5}, "wait": {10 * time.Minute, 5, 5}, "tiny": {10 * time.Minute, 1, 1},
 	"desk": {10 * time.Minute, 30, 10}, "slow": {10 * time.Minute, 5, 5}, "clock": {10 * time.Minute, 5, 5},
 	"hall": {10 * time.Minute, 0, 0}, "race": {10 * time.Minute, 0, 0}, "choice": {10 * time.Minute, 0, 0}, "fingers": {10 * time.Minute, 0, 0}, // named seats
-	"brief": {8 * time.Second, 0, 0}, // they are kept for as long as a hold at most
+	"brief": {12 * time.Second, 0, 0}, // they are kept for as long as a hold at most
 }
 
 // together is how many tests run at once: they wait much more than they work.
@@ -80,11 +80,11 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	ctx, stop := context.WithCancel(context.Background())
-	var roles sync.WaitGroup
-	defer roles.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer stop()
 	log := slog.New(slog.NewTextHandler(logFile(), nil))
-	listen, operatorListen := free(), free()
+	listen, operatorListen := roles.FreeAddress(), roles.FreeAddress()
 	town.operator = "http://" + operatorListen
 	town.proxy = newProxy("http://" + listen)
 	front := httptest.NewServer(town.proxy)
@@ -114,13 +114,13 @@ func run(m *testing.M) (code int, err error) {
 	var houses []*wiring.House
 	defer func() {
 		stop()
-		roles.Wait()
+		running.Wait()
 		for _, h := range houses {
 			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
 	}()
 	for name, role := range map[string]func(*wiring.House, context.Context) error{"serve": (*wiring.House).Serve, "work": (*wiring.House).Work, "reap": (*wiring.House).Reap} {
-		env["HOLDFAST_OPERATOR_LISTEN"] = free()
+		env["HOLDFAST_OPERATOR_LISTEN"] = roles.FreeAddress()
 		if name == "serve" {
 			env["HOLDFAST_OPERATOR_LISTEN"] = operatorListen
 		}
@@ -129,7 +129,7 @@ func run(m *testing.M) (code int, err error) {
 			return 1, err
 		}
 		houses = append(houses, h)
-		roles.Go(func() {
+		running.Go(func() {
 			if err := role(h, ctx); err != nil {
 				log.Error("a role ended", "role", name, "err", err)
 			}
@@ -251,7 +251,7 @@ func rows(levels []string) (iter.Seq2[sale.Row, error], error) {
 }
 
 func answers(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -270,14 +270,4 @@ func answers(ctx context.Context, url string) error {
 			return fmt.Errorf("%s does not answer: %w", url, ctx.Err())
 		}
 	}
-}
-
-// free is an address that nobody listens on.
-func free() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err) // the machine has no loopback
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
