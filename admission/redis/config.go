@@ -45,8 +45,9 @@ type Store struct {
 	now    func() time.Time
 
 	mu       sync.Mutex
-	breakers map[string]*breaker  // per sale
-	wires    map[string]*wirePool // per primary
+	breakers map[string]*breaker          // per sale
+	wires    map[string]*wirePool         // per primary
+	kept     map[string]map[string]string // per sale that is being installed: keepPages
 	closed   bool
 	undoing  sync.WaitGroup // undos that nobody waits for
 	onUndo   []func(sale string, version int64)
@@ -81,7 +82,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Replicas == 0 {
 		cfg.Log.Warn("admissions are not acknowledged by any replica, as configured: a failover can lose them unless the store itself is durable")
 	}
-	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}, wires: map[string]*wirePool{}}
+	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}, wires: map[string]*wirePool{}, kept: map[string]map[string]string{}}
 	switch {
 	case cfg.Cluster:
 		s.client = goredis.NewClusterClient(cfg.clusterOptions())

@@ -30,6 +30,11 @@ func (s *Store) Install(ctx context.Context, p admission.Plan, rebuild func(ctx 
 	if err := validPlan(&p); err != nil {
 		return err
 	}
+	forget, err := s.keepPages(ctx, p.Sale)
+	if err != nil {
+		return err
+	}
+	defer forget()
 	owner := rand.Text()
 	if err := s.installBegin(ctx, &p, owner); err != nil {
 		return err

@@ -18,6 +18,7 @@ func (s *Store) Reseed(ctx context.Context, sale string, r admission.Record) (ad
 	if r.Driver == 0 {
 		r.Driver = firstDriver
 	}
+	r.PaymentID = s.paged(sale, &r)
 	args := []any{r.BookingID, r.Candidate, r.Level, packRecord(&r), len(r.Tokens)}
 	for i, token := range r.Tokens {
 		args = append(args, token, r.Scores[i])
