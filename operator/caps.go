@@ -27,6 +27,9 @@ func (d *Desk) SetCap(ctx context.Context, saleID, level string, n int, by By) (
 	if err := checkCap(c.Plan, level, n); err != nil {
 		return admission.CapAnswer{}, err
 	}
+	if err := checkNumbers(level, c.Next[level], n-planCap(c.Plan, level)); err != nil {
+		return admission.CapAnswer{}, err
+	}
 	if level == "" {
 		return d.setOneCap(ctx, saleID, "", n, eitherWay, by)
 	}
@@ -94,6 +97,16 @@ func checkCap(plan sale.Sale, level string, n int) error {
 		return refuse(CodeSeated, map[string]int{"cap": l.Cap}, "level %s has named seats: its plan changes by name, in the sale file", level)
 	}
 	return nil
+}
+
+// checkNumbers refuses a raise for which a level has no numbers left: none is ever
+// used again, so each raise after a cut takes new ones.
+func checkNumbers(level string, first, raise int) error {
+	if level == "" || raise <= 0 || first+raise-1 <= sale.MaxToken {
+		return nil
+	}
+	left := max(0, sale.MaxToken-first+1)
+	return refuse(CodeInvalid, map[string]int{"raise": raise, "left": left}, "level %s has been raised and cut so often that %d seats more is the most it can get: sell the rest in a level of another name", level, left)
 }
 
 func planCap(plan sale.Sale, level string) int {
@@ -207,8 +220,12 @@ func (d *Desk) intend(ctx context.Context, seen ledger.Control, intent ledger.Ca
 		if now.CapIntent != nil || now.Gen != seen.Gen || now.Next[intent.Level] != intent.First || now.CapSerial != intent.Serial-1 {
 			return fmt.Errorf("cap of sale %s: %w", seen.Sale, errMoved)
 		}
+		raise := intent.To - intent.From
+		if err := checkNumbers(intent.Level, intent.First, raise); err != nil {
+			return err // before the intent: a plan that Redis refuses could never be rebuilt
+		}
 		now.CapIntent, now.CapSerial = &intent, intent.Serial
-		if raise := intent.To - intent.From; raise > 0 {
+		if raise > 0 {
 			setPlanCap(&now.Plan, intent.Level, intent.To)
 			if intent.Level != "" {
 				now.Next[intent.Level] = intent.First + raise

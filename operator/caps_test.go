@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/operator"
+	"github.com/holdfast/holdfast/sale"
 )
 
 func (b *bench) setCap(level string, n int) admission.CapAnswer {
@@ -58,6 +59,25 @@ func TestTotalThatIsABoundOfItsOwnStays(t *testing.T) {
 	b.setCap("N1", 4) // now the levels have fewer than the total
 	if got := b.caps(); got != [6]int{4, 5, 9, 4, 5, 9} {
 		t.Errorf("after a cut below it: %v", got)
+	}
+}
+
+// TestNumbersEnd: a raise that Redis would refuse is refused before anything of it
+// is written, or no rebuild would ever take the plan again.
+func TestNumbersEnd(t *testing.T) {
+	b := selling(t)
+	b.edit(func(c *ledger.Control) { c.Next["N1"] = sale.MaxToken - 1 })
+	before, acts := b.control(), len(b.trail())
+	_, err := b.SetCap(b.ctx, exam, "N1", before.Plan.Levels[0].Cap+3, ann)
+	if diff := cmp.Diff(map[string]int{"raise": 3, "left": 2}, refused(t, err, operator.CodeInvalid).Numbers()); diff != "" {
+		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, b.control()); diff != "" || len(b.trail()) != acts {
+		t.Errorf("the refusal changed the plan (-before +after):\n%s", diff)
+	}
+	b.setCap("N1", before.Plan.Levels[0].Cap+2)
+	if next := b.control().Next["N1"]; next != sale.MaxToken+1 {
+		t.Errorf("the next number is %d", next)
 	}
 }
 

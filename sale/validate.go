@@ -10,6 +10,7 @@ import (
 const (
 	MaxLevels      = 100
 	MaxLevelCap    = 1_000_000
+	MaxToken       = 13_000_000               // the highest number that a counted level's token can have, all raises and cuts of its life included (decision 8)
 	MaxSeatsLimit  = 10                       // seats per booking (protocol.md 1.3)
 	MaxAmountMinor = int64(1_000_000_000_000) // per seat
 	MinHold        = time.Second

@@ -20,6 +20,8 @@ const ownerSlot = 40
 // longest string that Redis has, 512 MB.
 const maxToken = 512<<20/ownerSlot - 1
 
+const _ = uint(maxToken - sale.MaxToken) // operators are refused before the scripts have to
+
 // ScanSeats walks the seat map: every token that somebody holds, with the
 // booking that does. Pages may repeat an element; an error means that the walk
 // is incomplete.
