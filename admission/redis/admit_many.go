@@ -65,7 +65,7 @@ type vector struct {
 }
 
 func newVector(reqs []*admission.Request) *vector {
-	v, n := &vector{of: make([]int, len(reqs))}, 2
+	v, seats := &vector{of: make([]int, len(reqs))}, 0
 	for i, r := range reqs {
 		sp := spec{v.levels.of(r.Level), r.Gen, r.RosterVersion, r.AmountMinor, r.Currency, r.Count, len(r.Seats)}
 		at := slices.Index(v.specs, sp)
@@ -73,21 +73,22 @@ func newVector(reqs []*admission.Request) *vector {
 			at, v.specs = len(v.specs), append(v.specs, sp)
 		}
 		v.of[i] = at + 1
-		n += 4 + len(r.Seats)
+		seats += len(r.Seats)
 	}
-	v.args.Reset(n+len(v.levels.names)+7*len(v.specs), 200*len(reqs)) // with ids as long as ours 150
-	v.pack(reqs)
+	v.pack(reqs, seats)
 	return v
 }
 
-// pack puts the arguments of the script together (lua/admit_many.lua).
-func (v *vector) pack(reqs []*admission.Request) {
+// pack puts the arguments of the script together, column by column
+// (lua/admit_many.lua).
+func (v *vector) pack(reqs []*admission.Request, seats int) {
 	out := &v.args
-	out.Int(len(v.levels.names))
+	out.Reset(7, 200*len(reqs)) // with ids as long as ours 150
+	out.Array(len(v.levels.names))
 	for _, l := range v.levels.names {
 		out.String(l)
 	}
-	out.Int(len(v.specs))
+	out.Array(7 * len(v.specs))
 	for _, sp := range v.specs {
 		out.Int(sp.level)
 		out.Decimal(sp.gen)
@@ -97,11 +98,24 @@ func (v *vector) pack(reqs []*admission.Request) {
 		out.Int(max(sp.count, 0)) // fewer than 1 are refused there
 		out.Int(sp.named)
 	}
-	for i, r := range reqs {
-		out.Int(v.of[i])
+	out.Array(len(reqs))
+	for _, spec := range v.of {
+		out.Int(spec)
+	}
+	out.Array(len(reqs))
+	for _, r := range reqs {
 		out.String(r.BookingID)
+	}
+	out.Array(len(reqs))
+	for _, r := range reqs {
 		out.String(r.Candidate)
+	}
+	out.Array(len(reqs))
+	for _, r := range reqs {
 		out.Joined('|', r.Key, r.InputHash, r.EmailHash)
+	}
+	out.Array(seats)
+	for _, r := range reqs {
 		for _, seat := range r.Seats {
 			out.String(seat)
 		}

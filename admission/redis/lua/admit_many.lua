@@ -2,11 +2,11 @@
 -- admit_many: admit for many candidates of one sale at once (protocol.md 3.11).
 --
 -- KEYS  cfg seen bk pending dead total seat roster last, then level free soft owner of each level
--- ARGV  one argument, a MessagePack array:
---       levels, their names,
---       specs, then of each: level# gen rv amount currency n k
---       then of each request: spec# bid ch idk|inh|eh seat*k
---       levels, specs, n, k and what has a # are numbers, the rest are strings
+-- ARGV  one argument, a MessagePack array of arrays, columns of a table so that no
+--       request has to be taken apart:
+--       names of the levels; specs: level# gen rv amount currency n k of each;
+--       then of the requests in turn: spec#; bid; ch; idk|inh|eh; seat*k
+--       n, k and what has a # are numbers, the rest are strings
 -- answers: now_ms, hold_until_ms of whoever is admitted now, then one string with
 -- the tokens of each request in turn, separated by ';': admitted, stage A, driver 1,
 -- and the public state did not change. For those without tokens there follow
@@ -24,7 +24,8 @@
 -- one argument, and what requests have in common comes once, as a spec.
 --
 -- Safe to run twice, as admit is: for each bid.
-local R, KEYS, ARGV = redis.call, KEYS, cmsgpack.unpack(ARGV[1])
+local R, KEYS = redis.call, KEYS
+local names, given, of, bids, chs, inputs, wanted = unpack(cmsgpack.unpack(ARGV[1]))
 local BARE = {BADARG = 1, GEN = 2, DEAD = 3, CORRUPT = 4, MISMATCH = 5, NOCODE = 6, EMAIL = 7, NOTALLOWED = 8, NOLEVEL = 9, LEVEL_FULL = 10, FULL = 11}
 local RECORD = '^(%u)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]+)|([^|]+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]+)|([^|]+)$'
 local SLOT = 40                                -- bytes of a booking id in an owner table, padded with zeros
@@ -33,46 +34,42 @@ local clock = R('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 -- read what every request needs, one command per key
-local levels, lvs = ARGV[1], {}
+local lvs = {}
 local want = {'gen', 'open', 'opens_ms', 'closes_ms', 'cap', 'hold_ms', 'roster'}
-for l = 1, levels do
-  want[6 + 2 * l], want[7 + 2 * l] = 'cap:' .. ARGV[1 + l], 'kind:' .. ARGV[1 + l]
+for l, name in ipairs(names) do
+  want[6 + 2 * l], want[7 + 2 * l] = 'cap:' .. name, 'kind:' .. name
 end
 local cfg = R('HMGET', KEYS[1], unpack(want))
 local from, till = tonumber(cfg[3]), tonumber(cfg[4])
 local open = cfg[2] == '1' and from and till and now >= from and now < till
 local tcap, hold = tonumber(cfg[5]), tonumber(cfg[6])
-for l = 1, levels do                           -- used and left: read once, kept up as we admit; take: admitted here, not yet written
+for l, name in ipairs(names) do                -- used and left: read once, kept up as we admit; take: admitted here, not yet written
   local key = 9 + 4 * (l - 1)
-  lvs[l] = {name = ARGV[1 + l], cap = tonumber(cfg[6 + 2 * l]), seated = cfg[7 + 2 * l] == 's',
+  lvs[l] = {name = name, cap = tonumber(cfg[6 + 2 * l]), seated = cfg[7 + 2 * l] == 's',
     count = KEYS[key + 1], free = KEYS[key + 2], soft = KEYS[key + 3], owner = KEYS[key + 4], used = nil, left = nil, take = 0}
 end
 
 -- What requests have in common is judged once: first comes before what a request
 -- is asked by itself, later behind it.
-local specs, i = {}, levels + 3                -- by their number as it stands in ARGV
-for j = 1, ARGV[levels + 2] do
-  local l, gen, rv, amount, currency, n, k = unpack(ARGV, i, i + 6)
+local specs = {}
+for i = 1, #given, 7 do
+  local l, gen, rv, amount, currency, n, k = unpack(given, i, i + 6)
   if k > 0 then n = k end
   local lv = lvs[l]
-  specs[j] = {
+  specs[#specs + 1] = {
     lv = lv, n = n, k = k, ask = rv ~= '*' and (rv == '' or rv ~= cfg[7]),
     first = (n < 1 or n > 10 or not string.find(amount, '^%d+$')) and 'BADARG' or cfg[1] ~= gen and 'GEN',
     later = rv ~= '*' and not open and {'CLOSED', cfg[3]} or not (tcap and lv.cap and hold) and 'NOLEVEL'
       or lv.seated ~= (k > 0) and 'BADARG',
     mid = '|' .. lv.name .. '|', tail = '|' .. now .. '|' .. amount .. '|' .. currency .. '|' .. gen .. '|',
   }
-  i = i + 7
 end
-local at, of, bids, chs, asked, m = {}, {}, {}, {}, {}, 0
-local mixed = false                            -- booking ids of several lengths
-while i <= #ARGV do
-  local spec = specs[ARGV[i]]
-  m = m + 1
-  at[m], of[m], bids[m], chs[m] = i, spec, ARGV[i + 1], ARGV[i + 2]
-  mixed = mixed or #bids[m] ~= #bids[1]
-  if spec.ask then asked[#asked + 1] = ARGV[i + 2] end
-  i = i + 4 + spec.k
+local m, asked, seats, at = #bids, {}, 0, {}   -- at: where a request's seats begin
+for r = 1, m do
+  local spec = specs[of[r]]
+  of[r] = spec
+  if spec.ask then asked[#asked + 1] = chs[r] end
+  if spec.k > 0 then at[r], seats = seats, seats + spec.k end
 end
 local seen = R('HMGET', KEYS[2], unpack(chs))
 local dead = R('EXISTS', KEYS[5]) == 1 and R('ZMSCORE', KEYS[5], unpack(bids)) or {}
@@ -88,7 +85,7 @@ local function numbers(lv)
   total = total or tonumber(R('GET', KEYS[6]) or '0')
 end
 
-local out, tokens, touched = {}, {}, {}
+local out, plain, touched = {}, {}, {}         -- plain: the tokens of those who are told nothing else
 local taken, sum, edge, edges = {}, 0, {}, 0   -- requests admitted here, not yet written; their seats; whose changed the public state
 local admitted = 'A|1|' .. now .. '|' .. now + (hold or 0) .. '||'
 
@@ -97,7 +94,8 @@ local admitted = 'A|1|' .. now .. '|' .. now + (hold or 0) .. '||'
 -- numbers, with ids of one length, go in one write; of a crowd it is most often all.
 local function own(key, popped, ids)
   local n, from = #ids, 1
-  local whole = not mixed and tonumber(popped[2 * n]) - tonumber(popped[2]) == n - 1
+  local whole = tonumber(popped[2 * n]) - tonumber(popped[2]) == n - 1
+  for j = 2, n do whole = whole and #ids[j] == #ids[1] end
   while from <= n do
     local first, size, to = tonumber(popped[2 * from]), #ids[from], whole and n or from
     while to < n and tonumber(popped[2 * to + 2]) == first + to + 1 - from and #ids[to + 1] == size do to = to + 1 end
@@ -118,13 +116,13 @@ local function flush()
     end
   end
   local ver = edges > 0 and R('HINCRBY', KEYS[1], 'ver', edges) - edges or 0
-  local holders, records = {}, {}
+  local holders, records = {unpack(chs)}, {unpack(chs)}   -- as long as they will be, nearly
   for x, r in ipairs(taken) do
     local spec, bid, ch = of[r], bids[r], chs[r]
-    local lv, n, names, scores = spec.lv, spec.n, nil, nil
+    local lv, n, tokens, scores = spec.lv, spec.n, nil, nil
     local popped, f, ids = lv.popped, lv.at, lv.ids
     if n == 1 then
-      names, scores = popped[f + 1], popped[f + 2]
+      tokens, scores = popped[f + 1], popped[f + 2]
       ids[f / 2 + 1] = bid
     else
       local s, c = {}, {}
@@ -132,25 +130,25 @@ local function flush()
         s[j], c[j] = popped[f + 2 * j - 1], popped[f + 2 * j]
         ids[f / 2 + j] = bid
       end
-      names, scores = table.concat(s, ','), table.concat(c, ',')
+      tokens, scores = table.concat(s, ','), table.concat(c, ',')
     end
     lv.at = f + 2 * n
     local y = 2 * x
     holders[y - 1], holders[y] = ch, bid
-    records[y - 1], records[y] = bid, admitted .. ch .. spec.mid .. ARGV[at[r] + 3] .. spec.tail .. names .. '|' .. scores
+    records[y - 1], records[y] = bid, admitted .. ch .. spec.mid .. inputs[r] .. spec.tail .. tokens .. '|' .. scores
     if edge[r] then
       ver = ver + 1
-      out[r] = {'OK', bid, names, 'A', 1, now, now + hold, ver}
+      out[r] = {'OK', bid, tokens, 'A', 1, now, now + hold, ver}
     else
-      tokens[r] = names
+      plain[r] = tokens
     end
   end
   for _, lv in ipairs(lvs) do
     if lv.ids then own(lv.owner, lv.popped, lv.ids) end
     lv.ids = nil
   end
-  R('HSET', KEYS[2], unpack(holders))
-  R('HSET', KEYS[4], unpack(records))
+  R('HSET', KEYS[2], unpack(holders, 1, 2 * #taken))
+  R('HSET', KEYS[4], unpack(records, 1, 2 * #taken))
   taken, sum, edges = {}, 0, 0
 end
 
@@ -184,7 +182,7 @@ local function owned(cur, r)
   local f = raw and {string.match(raw, RECORD)}
   if not f or not f[1] then return 'CORRUPT' end
   local spec, bid = of[r], bids[r]
-  local idk, inh, eh = string.match(ARGV[at[r] + 3], INPUT)
+  local idk, inh, eh = string.match(inputs[r], INPUT)
   if f[1] == 'S' and tonumber(f[4]) <= now and f[7] == spec.lv.name and cur ~= bid then
     flush()
     drop(cur, spec.lv)
@@ -201,7 +199,7 @@ end
 
 -- released answers the key of the candidate's last booking, which was released.
 local function released(r)
-  local idk, inh = string.match(ARGV[at[r] + 3], INPUT)
+  local idk, inh = string.match(inputs[r], INPUT)
   local b, key, x = string.match(last[r], INPUT)
   if idk == '' or key ~= idk then return end
   if x ~= inh then return 'MISMATCH' end
@@ -212,7 +210,7 @@ end
 local function unlisted(r, spec, ch)
   local entry = row[ch]
   if not entry then return 'NOCODE' end
-  local _, _, eh = string.match(ARGV[at[r] + 3], INPUT)
+  local _, _, eh = string.match(inputs[r], INPUT)
   if eh ~= '' and string.sub(entry, 1, 16) ~= eh then return 'EMAIL' end
   local only = string.sub(entry, 17)
   if only ~= '' and not string.find(only, ',' .. spec.lv.name .. ',', 1, true) then return 'NOTALLOWED' end
@@ -223,7 +221,7 @@ local function named(r, spec, bid, ch)
   local q, k, lv = at[r], spec.k, spec.lv
   local seats, scores, owners = {}, {}, {}
   for j = 1, k do
-    local o = R('HGET', KEYS[7], ARGV[q + 3 + j])
+    local o = R('HGET', KEYS[7], wanted[q + j])
     local deadline = o and tonumber(R('ZSCORE', lv.soft, o))
     if deadline and deadline <= now then drop(o, lv) end
   end
@@ -231,7 +229,7 @@ local function named(r, spec, bid, ch)
   numbers(lv)
   if lv.used + lv.left ~= lv.cap then return 'CORRUPT' end
   for j = 1, k do
-    local s = ARGV[q + 3 + j]
+    local s = wanted[q + j]
     seats[j], scores[j] = s, R('ZSCORE', lv.free, s)
     if not scores[j] then return {'TAKEN', s} end
     owners[2 * j - 1], owners[2 * j] = s, bid
@@ -243,16 +241,16 @@ local function named(r, spec, bid, ch)
   R('ZREM', lv.free, unpack(seats))
   R('HSET', KEYS[7], unpack(owners))
   R('HSET', KEYS[2], ch, bid)
-  local names = table.concat(seats, ',')
-  R('HSET', KEYS[4], bid, admitted .. ch .. spec.mid .. ARGV[q + 3] .. spec.tail .. names .. '|' .. table.concat(scores, ','))
+  local tokens = table.concat(seats, ',')
+  R('HSET', KEYS[4], bid, admitted .. ch .. spec.mid .. inputs[r] .. spec.tail .. tokens .. '|' .. table.concat(scores, ','))
   lv.used, lv.left, total = lv.used + k, lv.left - k, total + k
-  return {'OK', bid, names, 'A', 1, now, now + hold, R('HINCRBY', KEYS[1], 'ver', 1)}
+  return {'OK', bid, tokens, 'A', 1, now, now + hold, R('HINCRBY', KEYS[1], 'ver', 1)}
 end
 
 local function twice(q, k)
   for j = 2, k do
     for x = 1, j - 1 do
-      if ARGV[q + 3 + j] == ARGV[q + 3 + x] then return true end
+      if wanted[q + j] == wanted[q + x] then return true end
     end
   end
 end
@@ -293,8 +291,8 @@ end
 flush()
 local rest = {}
 for r = 1, m do
-  if not tokens[r] then
-    tokens[r], rest[#rest + 1] = '', out[r]
+  if not plain[r] then
+    plain[r], rest[#rest + 1] = '', out[r]
   end
 end
-return {now, now + (hold or 0), table.concat(tokens, ';'), unpack(rest)}
+return {now, now + (hold or 0), table.concat(plain, ';'), unpack(rest)}

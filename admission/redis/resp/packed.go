@@ -6,17 +6,22 @@ import (
 	"strconv"
 )
 
-// Packed is one part that is a MessagePack array of strings and numbers, for a
+// Packed is one part that is a MessagePack array of strings, numbers and arrays, for a
 // script that unpacks it with cmsgpack.unpack: many small values cost the server
 // less this way than as parts of their own. Its buffer is used again after Reset.
 // The zero value is ready.
 type Packed struct{ buf []byte }
 
-// Reset begins an array of n elements, of about so many bytes. Exactly n calls of
-// String, Joined, Decimal or Int must follow.
+// Reset begins an array of n elements, of about so many bytes. Exactly n elements
+// must follow: each a call of String, Joined, Decimal or Int, or an Array.
 func (p *Packed) Reset(n, bytes int) {
-	p.buf = append(slices.Grow(p.buf[:0], bytes+5), 0xdd)
-	p.buf = binary.BigEndian.AppendUint32(p.buf, uint32(n))
+	p.buf = slices.Grow(p.buf[:0], bytes+5)
+	p.Array(n)
+}
+
+// Array begins an element that is an array of n elements.
+func (p *Packed) Array(n int) {
+	p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xdd), uint32(n))
 }
 
 // Int adds a number of at least 0 and below 2^32.
