@@ -154,6 +154,23 @@ func (g *ground) group(s *admredis.Store, opt admredis.CommitOptions) admitter {
 	}
 }
 
+// commandMicros is the primary's own count of the time in a command so far.
+func (g *ground) commandMicros(command string) microClock {
+	return func(ctx context.Context) (float64, error) {
+		info, err := g.admin.Info(ctx, "commandstats").Result()
+		if err != nil {
+			return 0, err
+		}
+		_, line, found := strings.Cut(info, "cmdstat_"+command+":")
+		if !found {
+			return 0, nil // not called yet
+		}
+		var calls, usec float64
+		_, err = fmt.Sscanf(line, "calls=%f,usec=%f", &calls, &usec)
+		return usec, err
+	}
+}
+
 // cpuMicros is the processor time of the primary so far, in microseconds.
 func (g *ground) cpuMicros(ctx context.Context) (float64, error) {
 	info, err := g.admin.Info(ctx, "cpu").Result()

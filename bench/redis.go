@@ -92,9 +92,12 @@ func (g *ground) script(ctx context.Context) (float64, error) {
 	return g.redisBenchmark(ctx, 30_000, command...)
 }
 
-// cpuPer is the primary's processor time for one request, in microseconds.
-func (g *ground) cpuPer(ctx context.Context, f func() (requests float64, err error)) (float64, error) {
-	from, err := g.cpuMicros(ctx)
+// microClock counts microseconds of the primary's work.
+type microClock func(context.Context) (float64, error)
+
+// microsPer is what a request costs the primary by the clock.
+func microsPer(ctx context.Context, clock microClock, f func() (requests float64, err error)) (float64, error) {
+	from, err := clock(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +105,7 @@ func (g *ground) cpuPer(ctx context.Context, f func() (requests float64, err err
 	if err != nil {
 		return 0, err
 	}
-	to, err := g.cpuMicros(ctx)
+	to, err := clock(ctx)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("nothing was asked")
 	}
@@ -110,9 +113,19 @@ func (g *ground) cpuPer(ctx context.Context, f func() (requests float64, err err
 }
 
 // admissionCPU is for admissions in batches of 32, each acknowledged.
-func (g *ground) admissionCPU(ctx context.Context) (each float64, err error) {
+func (g *ground) admissionCPU(ctx context.Context) (float64, error) {
+	return g.admissionMicros(ctx, g.cpuMicros)
+}
+
+// scriptTime is for the same, by the server's own clock around the script: without
+// reading, parsing, replicating, answering, and the kernel.
+func (g *ground) scriptTime(ctx context.Context) (float64, error) {
+	return g.admissionMicros(ctx, g.commandMicros("evalsha"))
+}
+
+func (g *ground) admissionMicros(ctx context.Context, clock microClock) (each float64, err error) {
 	err = g.ours(ctx, g.primary(), stormSeats, stormSeats, admredis.CommitOptions{MaxBatch: 32}, func(a admitter) error {
-		each, err = g.cpuPer(ctx, func() (float64, error) {
+		each, err = microsPer(ctx, clock, func() (float64, error) {
 			t, err := storm(ctx, 1024, second, a)
 			return t.all, err
 		})
@@ -129,7 +142,7 @@ func (g *ground) refusalCPU(ctx context.Context) (each float64, err error) {
 			ok, err := a(ctx, c)
 			return !ok, err
 		}
-		each, err = g.cpuPer(ctx, func() (float64, error) {
+		each, err = microsPer(ctx, g.cpuMicros, func() (float64, error) {
 			t, err := storm(ctx, 1024, second, refused)
 			return t.all, err
 		})
@@ -139,12 +152,18 @@ func (g *ground) refusalCPU(ctx context.Context) (each float64, err error) {
 }
 
 // bareCPU is for HSET of one fresh field, 64 in a write, replicated as ours are.
-func (g *ground) bareCPU(ctx context.Context) (float64, error) {
+func (g *ground) bareCPU(ctx context.Context) (float64, error) { return g.bareMicros(ctx, g.cpuMicros) }
+
+func (g *ground) bareTime(ctx context.Context) (float64, error) {
+	return g.bareMicros(ctx, g.commandMicros("hset"))
+}
+
+func (g *ground) bareMicros(ctx context.Context, clock microClock) (float64, error) {
 	if err := g.fresh(ctx, 1, 1); err != nil {
 		return 0, err
 	}
 	const n = 200_000
-	return g.cpuPer(ctx, func() (float64, error) {
+	return microsPer(ctx, clock, func() (float64, error) {
 		_, err := g.redisBenchmark(ctx, n, "HSET", "bare", "00000000000000000000__rand_int__", "B0000000000000000000000001")
 		return n, err
 	})
@@ -182,6 +201,7 @@ func (g *ground) redisContests() []contest {
 		{"group commit / Redlock-style lock, 1,024 callers", persec, 300, 2000, false, g.rate(1024, near, group), g.rivalRate("Redlock-style lock", 1024, near)},
 		{"group commit / Redlock-style lock, 256 callers", persec, 0, 0, false, g.rate(256, near, group), g.rivalRate("Redlock-style lock", 256, near)},
 		{"primary CPU, admission in a batch of 32 / bare HSET", micros, 5, 2.5, true, g.admissionCPU, g.bareCPU},
+		{"script time of an admission in a batch of 32 / HSET, by INFO commandstats", micros, 0, 0, true, g.scriptTime, g.bareTime},
 		{"primary CPU, refusal when sold out / admission", micros, 0.4, 0.05, true, g.refusalCPU, g.admissionCPU},
 		{"four processes / one, 1,024 callers in all", persec, 0, 0, false, g.processes(4), g.processes(1)},
 		{"idle p50, one caller, group commit / naive", micros, 1, 0.85, true, g.idle, g.naiveIdle},
