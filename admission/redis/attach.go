@@ -124,20 +124,12 @@ func (s *Store) Stash(ctx context.Context, sale, bookingID string) (string, erro
 	if c.err != nil {
 		return "", c.err
 	}
-	k := saleKeys(sale)
-	raw, err := s.recordsOf(ctx, k, []string{bookingID})
+	raw, now, err := s.recordsOf(ctx, saleKeys(sale), []string{bookingID})
 	if err != nil {
 		return "", err
 	}
 	until, url := stashOf(raw[0])
-	if url == "" {
-		return "", admission.ErrNotFound
-	}
-	now, err := s.time(ctx, k.cfg())
-	if err != nil {
-		return "", err
-	}
-	if !now.Before(until) {
+	if url == "" || !now.Before(until) {
 		return "", admission.ErrNotFound
 	}
 	return url, nil

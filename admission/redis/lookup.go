@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -31,7 +32,7 @@ func (s *Store) Record(ctx context.Context, sale, bookingID string) (admission.R
 	if c.err != nil {
 		return admission.Record{}, c.err
 	}
-	raw, err := s.recordsOf(ctx, saleKeys(sale), []string{bookingID})
+	raw, _, err := s.recordsOf(ctx, saleKeys(sale), []string{bookingID})
 	if err != nil {
 		return admission.Record{}, err
 	}
@@ -65,7 +66,7 @@ func (s *Store) Missing(ctx context.Context, sale string, bookingIDs []string) (
 	var missing []string
 	for from := 0; from < len(bookingIDs); from += missingPage {
 		page := bookingIDs[from:min(from+missingPage, len(bookingIDs))]
-		values, err := s.recordsOf(ctx, saleKeys(sale), page)
+		values, _, err := s.recordsOf(ctx, saleKeys(sale), page)
 		if err != nil {
 			return nil, err
 		}
@@ -78,16 +79,19 @@ func (s *Store) Missing(ctx context.Context, sale string, bookingIDs []string) (
 	return missing, nil
 }
 
-// recordsOf reads packed records, "" where there is none, in one round trip. What
-// is pending comes first: a record that moves in between is in bk by then.
-func (s *Store) recordsOf(ctx context.Context, k keys, bookingIDs []string) ([]string, error) {
-	out := make([]string, len(bookingIDs))
-	err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
+// recordsOf reads packed records, "" where there is none, and Redis TIME, in one
+// round trip. What is pending comes first: a record that moves in between is in bk
+// by then.
+func (s *Store) recordsOf(ctx context.Context, k keys, bookingIDs []string) (out []string, now time.Time, err error) {
+	out = make([]string, len(bookingIDs))
+	err = s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
 		p := c.Pipeline()
 		pending, settled := p.HMGet(ctx, k.pending(), bookingIDs...), p.HMGet(ctx, k.bk(), bookingIDs...)
+		clock := p.Time(ctx)
 		if _, err := p.Exec(ctx); err != nil {
 			return err
 		}
+		now = clock.Val()
 		for _, values := range [][]any{settled.Val(), pending.Val()} {
 			if len(values) != len(out) {
 				return malformed("hmget of records: %d values for %d fields", len(values), len(out))
@@ -100,7 +104,7 @@ func (s *Store) recordsOf(ctx context.Context, k keys, bookingIDs []string) ([]s
 		}
 		return nil
 	})
-	return out, err
+	return out, now, err
 }
 
 // fields is HMGET: one value per field, nil where there is none.
