@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,7 +158,17 @@ func (p *tab) all() string {
 func (p *tab) click(css string) {
 	p.Helper()
 	p.await(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", css))
-	p.do(chromedp.Click(chromedp.CSS(css)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(css)))
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node") {
+		// The page drew the element anew (news of the seats) after it was found, so
+		// nothing was clicked: find it again.
+		err = chromedp.Do(ctx, chromedp.Click(chromedp.CSS(css)))
+	}
+	if err != nil {
+		p.Fatalf("%v\n%s", err, p.all())
+	}
 }
 
 // press clicks the visible button or link with a text.
