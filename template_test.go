@@ -24,6 +24,7 @@ type deployment struct {
 		DeletionPolicy string
 		Properties     map[string]any
 	}
+	Parameters map[string]map[string]any
 	Conditions map[string]any
 	Rules      map[string]any
 }

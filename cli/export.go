@@ -44,7 +44,11 @@ func (a *app) export(ctx context.Context, d *operator.Desk, saleID, rosterPath, 
 		if err != nil {
 			return err
 		}
-		if o.Roster, err = (&rosterFile{path: rosterPath, levels: plan.LevelNames()}).rows(); err != nil {
+		file, err := a.rosterFile(ctx, rosterPath, plan.LevelNames())
+		if err != nil {
+			return err
+		}
+		if o.Roster, err = file.rows(); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,6 +41,7 @@ type town struct {
 	desk    *operator.Desk
 	dead    *dead
 	stdin   string
+	web     *http.Client
 	env     map[string]string
 	opened  int
 	closed  int
@@ -119,7 +121,7 @@ func (x *town) run(args ...string) ran {
 func (x *town) runIn(ctx context.Context, args ...string) ran {
 	x.t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{env: func(k string) string { return x.env[k] }, stdin: strings.NewReader(x.stdin), stdout: &out, stderr: &errs, open: x.open, now: x.Now}
+	a := &app{env: func(k string) string { return x.env[k] }, stdin: strings.NewReader(x.stdin), stdout: &out, stderr: &errs, open: x.open, now: x.Now, web: x.web}
 	before := x.opened
 	code := a.run(ctx, args)
 	if x.opened != before && x.closed != x.opened {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -32,7 +33,8 @@ type app struct {
 	stdout, stderr io.Writer
 	open           opener
 	now            func() time.Time
-	terminal       bool // stderr is one: progress is drawn over itself
+	web            *http.Client // for files that are given by address
+	terminal       bool         // stderr is one: progress is drawn over itself
 
 	as     string // --as
 	reason string // --reason
@@ -43,7 +45,7 @@ type app struct {
 // packages add. The first SIGINT or SIGTERM ends the command in order: a role
 // finishes what it took. The second one kills the process.
 func Main(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer, extra ...*cobra.Command) int {
-	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: openHouse, now: time.Now, terminal: isTerminal(stderr)}
+	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: openHouse, now: time.Now, web: http.DefaultClient, terminal: isTerminal(stderr)}
 	return a.main(args, extra...)
 }
 

@@ -20,7 +20,7 @@ var changes = map[string]string{
 
 // looks are those that change nothing, or do what any process does on its own;
 // a rehearsal is of a sale that does not exist outside it.
-var looks = strings.Fields(`serve work reap audit load rehearse capacity preflight version export report report/keygen report/verify config/check sale/check
+var looks = strings.Fields(`serve work reap audit load rehearse capacity preflight version export report report/key report/keygen report/verify config/check sale/check
 	sale/status sale/totals sale/trail sale/list hold/list booking/show booking/find inbox/list dlq/list`)
 
 // TestEveryChangeWantsAReason: without one nothing is opened and nothing is

@@ -50,7 +50,7 @@ Exit code 1 if something does not hold; the file is written all the same.`,
 	}
 	cmd.Flags().StringVarP(&outPath, "out", "o", "", "a file, instead of standard output; it appears only when it is complete")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the data alone, for machines; not signed")
-	cmd.AddCommand(a.reportKeygenCommand(), a.reportVerifyCommand())
+	cmd.AddCommand(a.reportKeygenCommand(), a.reportKeyCommand(), a.reportVerifyCommand())
 	return cmd
 }
 
@@ -100,6 +100,21 @@ func (a *app) reportKeygenCommand() *cobra.Command {
 	}
 }
 
+func (a *app) reportKeyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "key", Short: "Show the public half of the deployment's key", Args: exactly(),
+		Long: "Shows the public half of the key in HOLDFAST_REPORT_KEY, for auditors: --key of\nholdfast report verify.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			public, err := a.verifyingKey(cmd, "")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, report.PublicText(public))
+			return nil
+		},
+	}
+}
+
 func (a *app) reportVerifyCommand() *cobra.Command {
 	keyText := ""
 	cmd := &cobra.Command{
@@ -140,7 +155,7 @@ func (a *app) verifyingKey(cmd *cobra.Command, text string) (ed25519.PublicKey, 
 	}
 	own := a.env("HOLDFAST_REPORT_KEY")
 	if own == "" {
-		return nil, usage(cmd, "--key is missing: the public key of the deployment that made the report")
+		return nil, usage(cmd, "there is no key: HOLDFAST_REPORT_KEY is not set, and --key is missing: the public key of the deployment that made the report")
 	}
 	key, err := report.ReadKey(own)
 	if err != nil {

@@ -28,6 +28,9 @@ func TestReport(t *testing.T) {
 
 	x.env["HOLDFAST_REPORT_KEY"] = seed
 	x.done("report", "spring", "--out", path, "--as", "rina")
+	if out := x.done("report", "key"); strings.TrimSpace(out) != public {
+		t.Errorf("the key's public half is %q, not %q", out, public)
+	}
 	delete(x.env, "HOLDFAST_REPORT_KEY")
 	if out := x.done("report", "verify", path, "--key", public); !strings.Contains(out, "genuine: sale spring") || !strings.Contains(out, "by rina; 1 seats paid; everything holds") {
 		t.Errorf("%s", out)

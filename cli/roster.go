@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,7 +41,8 @@ has booked keeps the booking. Nothing is written before the whole file was read,
 so a broken file changes nothing. The same file twice is one import; after a
 crash run it again.
 
-Codes and e-mails are kept as keyed hashes only.`,
+FILE may be "-" for standard input, or an https address. Codes and e-mails are
+kept as keyed hashes only.`,
 		Example: "  holdfast roster import spring roster.csv --dry-run\n  holdfast roster import spring late-entries.csv.gz --add --reason 'late entries'\n  holdfast roster import spring - --reason 'the final list' < roster.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			by, err := a.whyUnless(cmd, o.DryRun)
@@ -63,7 +65,10 @@ func (a *app) importRoster(ctx context.Context, d *operator.Desk, saleID, path s
 	if err != nil {
 		return err
 	}
-	file := &rosterFile{path: path, levels: plan.LevelNames()}
+	file, err := a.rosterFile(ctx, path, plan.LevelNames())
+	if err != nil {
+		return err
+	}
 	if path == "-" {
 		if file.path, err = spool(a.stdin); err != nil {
 			return err
@@ -119,9 +124,31 @@ func (a *app) showImport(saleID string, file roster.Report, r operator.ImportRes
 // rosterFile is a roster that can be read again. The report is that of the first
 // reading.
 type rosterFile struct {
-	path   string
-	levels []string
-	first  *roster.Reader
+	path    string
+	content []byte // in place of path: it came from an address
+	levels  []string
+	first   *roster.Reader
+}
+
+func (a *app) rosterFile(ctx context.Context, path string, levels []string) (*rosterFile, error) {
+	f := &rosterFile{path: path, levels: levels}
+	if !isAddress(path) {
+		return f, nil
+	}
+	in, err := a.source(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f.content, err = io.ReadAll(in)
+	return f, err
+}
+
+func (f *rosterFile) open() (io.ReadCloser, error) {
+	if f.content != nil {
+		return io.NopCloser(bytes.NewReader(f.content)), nil
+	}
+	return os.Open(f.path)
 }
 
 func (f *rosterFile) report() roster.Report {
@@ -133,7 +160,7 @@ func (f *rosterFile) report() roster.Report {
 
 // rows opens the file anew; the walk closes it.
 func (f *rosterFile) rows() (iter.Seq2[sale.Row, error], error) {
-	file, err := os.Open(f.path)
+	file, err := f.open()
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -39,15 +37,17 @@ take something from somebody is refused, with every reason, and then nothing is
 changed. The same file twice is one change; after a crash run it again.
 
 Levels, kinds, named seats and the hold can change only while the sale is closed
-and nobody has ever booked.`,
+and nobody has ever booked.
+
+FILE may be "-" for standard input, or an https address.`,
 		Example: "  holdfast sale apply spring.yaml --reason 'as the board decided'\n  holdfast sale apply - --reason 'a later opening' < spring.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := a.readSaleFile(args[0])
+			plan, err := a.readSaleFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if sale.IsRehearsal(plan.ID) {
-				return fmt.Errorf("%s: the id %q is that of a rehearsal, which may be deleted at any time: choose another one, or use holdfast rehearse", args[0], plan.ID)
+				return fmt.Errorf("%s: the id %q is that of a rehearsal, which may be deleted at any time: choose another one, or use holdfast rehearse", sourceName(args[0]), plan.ID)
 			}
 			return a.act(cmd, func(ctx context.Context, d *operator.Desk, by operator.By) error {
 				r, err := d.Apply(ctx, plan, by)
@@ -61,19 +61,15 @@ and nobody has ever booked.`,
 	}
 }
 
-func (a *app) readSaleFile(path string) (sale.Sale, error) {
-	var in io.Reader = a.stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return sale.Sale{}, err
-		}
-		defer f.Close()
-		in = f
+func (a *app) readSaleFile(ctx context.Context, path string) (sale.Sale, error) {
+	in, err := a.source(ctx, path)
+	if err != nil {
+		return sale.Sale{}, err
 	}
+	defer in.Close()
 	plan, err := salefile.Parse(in)
 	if err != nil {
-		return plan, fmt.Errorf("%s: %w", path, err)
+		return plan, fmt.Errorf("%s: %w", sourceName(path), err)
 	}
 	return plan, nil
 }

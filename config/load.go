@@ -135,8 +135,12 @@ func (r *reader) reportKey(name string) string {
 	} else if v == "" {
 		return ""
 	}
-	if seed, err := base64.StdEncoding.DecodeString(v); err != nil || len(seed) != 32 {
-		r.fault(name, "needs 32 bytes in base64, or file: and the path of a file with them; make one with 'holdfast report keygen'")
+	seed, err := base64.StdEncoding.DecodeString(v)
+	if err != nil || len(seed) != 32 {
+		seed, err = hex.DecodeString(v)
+	}
+	if err != nil || len(seed) != 32 {
+		r.fault(name, "needs 32 bytes in base64 or hex, or file: and the path of a file with them; make one with 'holdfast report keygen'")
 		return ""
 	}
 	return v

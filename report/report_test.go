@@ -265,7 +265,11 @@ func TestKeys(t *testing.T) {
 	if !fromFile.Equal(fromText) {
 		t.Error("a file is another key than its text")
 	}
-	for _, bad := range []string{"", "abc", public[:20], "file:" + path + "x", seed + "AAAA"} {
+	digits := strings.Repeat("5c", 32)
+	if fromHex, err := report.ReadKey(digits); err != nil || !bytes.Equal(fromHex.Seed(), bytes.Repeat([]byte{0x5c}, 32)) {
+		t.Errorf("from hex: %v", err)
+	}
+	for _, bad := range []string{"", "abc", public[:20], "file:" + path + "x", seed + "AAAA", digits[2:], digits + "5c"} {
 		if _, err := report.ReadKey(bad); err == nil {
 			t.Errorf("%q is taken for a key", bad)
 		}

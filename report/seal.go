@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,8 +148,12 @@ func NewKey() (seed, public string, err error) {
 	return coding.EncodeToString(key.Seed()), coding.EncodeToString(pub), nil
 }
 
-// ReadKey reads a signing key: its seed in base64, or "file:" and the path of a
-// file that holds it.
+// PublicText is the public half as ReadPublicKey takes it.
+func PublicText(key ed25519.PublicKey) string { return coding.EncodeToString(key) }
+
+// ReadKey reads a signing key: its seed in base64 or in 64 hex digits, which is
+// what secret stores make by themselves, or "file:" and the path of a file that
+// holds it.
 func ReadKey(text string) (ed25519.PrivateKey, error) {
 	seed, err := keyBytes(text, ed25519.SeedSize)
 	if err != nil {
@@ -170,9 +175,13 @@ func keyBytes(text string, size int) ([]byte, error) {
 		}
 		text = string(content)
 	}
-	raw, err := coding.DecodeString(strings.TrimSpace(text))
+	text = strings.TrimSpace(text)
+	raw, err := coding.DecodeString(text)
+	if err != nil || len(raw) != size { // the digits are base64, too, of more bytes
+		raw, err = hex.DecodeString(text)
+	}
 	if err != nil || len(raw) != size {
-		return nil, fmt.Errorf("a key is %d bytes in base64, or file: and the path of a file with them; make one with 'holdfast report keygen'", size)
+		return nil, fmt.Errorf("a key is %d bytes in base64 or hex, or file: and the path of a file with them; make one with 'holdfast report keygen'", size)
 	}
 	return raw, nil
 }

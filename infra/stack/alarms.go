@@ -125,7 +125,7 @@ func (s *Stack) measures() []measured {
 		{"holdfast-ingress_gone", "No ingress is ready.", "AWS/ApplicationELB", "HealthyHostCount", nil, "Minimum", 60, 2, below, 1, bad},
 		{"holdfast-redis_memory", "Redis is 70 % full; at 100 % it refuses admissions.", "AWS/ElastiCache", "DatabaseMemoryUsagePercentage", &dimension{"ReplicationGroupId", str(redisID)}, "Maximum", 60, 3, above, 70, fine},
 		{"holdfast-redis_cpu", "Redis's one thread is 80 % busy: see docs/capacity.md.", "AWS/ElastiCache", "EngineCPUUtilization", &dimension{"ReplicationGroupId", str(redisID)}, "Maximum", 60, 3, above, 80, fine},
-		{"holdfast-ledger_throttled", "DynamoDB throttles writes: one partition is hot, or the table is new and cold.", "AWS/DynamoDB", "WriteThrottleEvents", &dimension{"TableName", str(TableName)}, "Sum", 60, 2, above, 0, fine},
+		{"holdfast-ledger_throttled", "DynamoDB throttles writes: one partition is hot, or the table is new and cold.", "AWS/DynamoDB", "WriteThrottleEvents", &dimension{"TableName", s.ledgerName()}, "Sum", 60, 2, above, 0, fine},
 		{"holdfast-sweep_errors", "Sweeps fail.", "AWS/Lambda", "Errors", &dimension{"FunctionName", str("holdfast-sweep")}, "Sum", 60, 3, above, 0, fine},
 		{"holdfast-diff_errors", "Comparisons of Redis with the ledger fail.", "AWS/Lambda", "Errors", &dimension{"FunctionName", str("holdfast-diff")}, "Sum", 300, 2, above, 0, fine},
 	}

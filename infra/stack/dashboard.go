@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 )
 
@@ -35,7 +36,7 @@ func (s *Stack) addDashboard() {
 		{"Redis: busy and full (%)", "Maximum", [][]any{{"AWS/ElastiCache", "EngineCPUUtilization", "ReplicationGroupId", redisID}, {"AWS/ElastiCache", "DatabaseMemoryUsagePercentage", "ReplicationGroupId", redisID}}},
 		{"Queue: age of the oldest event (s)", "Maximum", [][]any{{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", "${Queue.QueueName}"}}},
 		{"Queue: waiting and dead", "Maximum", [][]any{{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${Queue.QueueName}"}, {"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${DeadLetterQueue.QueueName}"}}},
-		{"Ledger: writes", "Sum", [][]any{{"AWS/DynamoDB", "ConsumedWriteCapacityUnits", "TableName", TableName}, {"AWS/DynamoDB", "WriteThrottleEvents", "TableName", TableName}}},
+		{"Ledger: writes", "Sum", [][]any{{"AWS/DynamoDB", "ConsumedWriteCapacityUnits", "TableName", "${Ledger}"}, {"AWS/DynamoDB", "WriteThrottleEvents", "TableName", "${Ledger}"}}},
 		{"Healing: oldest pending (s), left undone", "Maximum", [][]any{{namespace, "PendingAge"}, {namespace, "SweepLeft"}, {namespace, "RefundsFailed"}}},
 		{"Passes of the reaper", "Sum", [][]any{{namespace, "Passes", "pass", "sweep"}, {namespace, "Passes", "pass", "diff"}, {namespace, "Passes", "pass", "audit"}}},
 	}
@@ -48,5 +49,5 @@ func (s *Stack) addDashboard() {
 	if err != nil {
 		panic(err) // text and numbers always can be written
 	}
-	awscloudwatch.NewCfnDashboard(s.Stack, str("Dashboard"), &awscloudwatch.CfnDashboardProps{DashboardName: str("holdfast"), DashboardBody: sub(string(body))})
+	awscloudwatch.NewCfnDashboard(s.Stack, str("Dashboard"), &awscloudwatch.CfnDashboardProps{DashboardName: str("holdfast"), DashboardBody: awscdk.Fn_Sub(str(string(body)), &map[string]*string{"Ledger": s.ledgerName()})})
 }

@@ -13,7 +13,9 @@ const (
 )
 
 // addDistribution caches what the ingress allows to be cached (status.json for
-// a second, the page and its files for minutes) and passes everything else on.
+// a second, a sale's page for half a minute, its files for a year) and passes
+// everything else on. The map of seats and its stream are never cached: a viewer
+// must not be kept waiting for the end of another one's stream.
 // The longest booking takes less than originTimeout seconds.
 func (s *Stack) addDistribution() {
 	const originTimeout = 30
@@ -37,17 +39,21 @@ func (s *Stack) addDistribution() {
 		},
 		DefaultCacheBehavior: &awscloudfront.CfnDistribution_DefaultCacheBehaviorProperty{
 			TargetOriginId: str(originIngress), ViewerProtocolPolicy: str("redirect-to-https"), Compress: jsii.Bool(true),
-			AllowedMethods: strs("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "DELETE"),
+			AllowedMethods: allMethods(),
 			CachePolicyId:  str(cachingDisabled), OriginRequestPolicyId: str(allViewer), FunctionAssociations: s.associated(client),
 		},
 		CacheBehaviors: &[]any{
 			s.cached("/sales/*/status.json", originIngress, originCacheHeaders, allViewer, client),
 			s.cached("/assets/*", originIngress, originCacheHeaders, allViewer, client),
 			s.cached("/outage/*", originPages, cachingOptimized, "", client),
+			s.posted("/sales/*/seats*", cachingDisabled, client),
+			s.posted("/sales/*", originCacheHeaders, client), // the page: a crowd that loads it anew stops here
 		},
 		// 502 and 504 are CloudFront's own words for "nobody is there". 503 is ours
 		// and means: come back with the same key; it is passed on as it is.
-		CustomErrorResponses: &[]any{outage(502), outage(504)},
+		// What else fails is asked again at once: by itself an edge would answer all
+		// who come in the next ten seconds with one failure.
+		CustomErrorResponses: &[]any{outage(502), outage(504), notKept(404), notKept(500), notKept(503)},
 	}})
 }
 
@@ -72,6 +78,22 @@ func (s *Stack) cached(path, origin, cache, request string, f awscloudfront.CfnF
 		b.OriginRequestPolicyId = str(request)
 	}
 	return b
+}
+
+// posted is for addresses that also take bookings: what is posted always passes.
+func (s *Stack) posted(path, cache string, f awscloudfront.CfnFunction) any {
+	return &awscloudfront.CfnDistribution_CacheBehaviorProperty{
+		PathPattern: str(path), TargetOriginId: str(originIngress), ViewerProtocolPolicy: str("redirect-to-https"), Compress: jsii.Bool(true),
+		AllowedMethods: allMethods(), CachePolicyId: str(cache), OriginRequestPolicyId: str(allViewer), FunctionAssociations: s.associated(f),
+	}
+}
+
+func allMethods() *[]*string {
+	return strs("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "DELETE")
+}
+
+func notKept(code int) any {
+	return &awscloudfront.CfnDistribution_CustomErrorResponseProperty{ErrorCode: num(code), ErrorCachingMinTtl: num(0)}
 }
 
 func outage(code int) any {

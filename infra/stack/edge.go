@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awselasticloadbalancingv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
@@ -32,12 +33,13 @@ const functionTargets = "holdfast-ingress-function"
 type edge struct {
 	target         awselasticloadbalancingv2.CfnTargetGroup // of tasks
 	functionTarget awselasticloadbalancingv2.CfnTargetGroup // of the ingress as a function
+	operatorTarget awselasticloadbalancingv2.CfnTargetGroup // of the tasks' console
 	// listener is what the service waits for: a target group without one can't
 	// take tasks.
-	listener     awselasticloadbalancingv2.CfnListener
-	balancer     awselasticloadbalancingv2.CfnLoadBalancer
-	distribution awscloudfront.CfnDistribution
-	pages        awss3.CfnBucket
+	listener, operatorListener awselasticloadbalancingv2.CfnListener
+	balancer                   awselasticloadbalancingv2.CfnLoadBalancer
+	distribution               awscloudfront.CfnDistribution
+	pages                      awss3.CfnBucket
 }
 
 // addEdge puts CloudFront, with its certificate, before a load balancer that
@@ -46,6 +48,7 @@ type edge struct {
 // but the candidate is in networkRange, which makes X-Forwarded-For provable.
 func (s *Stack) addEdge() {
 	s.addBalancer()
+	s.addOperatorDoor()
 	s.addFirewall()
 	s.addPages()
 	s.addDistribution()
@@ -60,15 +63,7 @@ func (s *Stack) addBalancer() {
 			&awselasticloadbalancingv2.CfnLoadBalancer_LoadBalancerAttributeProperty{Key: str("deletion_protection.enabled"), Value: str("true")},
 		},
 	})
-	s.target = awselasticloadbalancingv2.NewCfnTargetGroup(s.Stack, str("IngressTargets"), &awselasticloadbalancingv2.CfnTargetGroupProps{
-		VpcId: s.vpc.Ref(), TargetType: str("ip"), Protocol: str("HTTP"), Port: num(publicPort),
-		HealthCheckPort: str("8081"), HealthCheckPath: str("/readyz"), HealthCheckIntervalSeconds: num(5), HealthCheckTimeoutSeconds: num(3),
-		HealthyThresholdCount: num(2), UnhealthyThresholdCount: num(2),
-		TargetGroupAttributes: &[]any{
-			attributeOf("deregistration_delay.timeout_seconds", drainSeconds),
-			attributeOf("load_balancing.algorithm.type", "least_outstanding_requests"),
-		},
-	})
+	s.target = s.tasksAt("IngressTargets", publicPort)
 	s.functionTarget = awselasticloadbalancingv2.NewCfnTargetGroup(s.Stack, str("IngressFunctionTargets"), &awselasticloadbalancingv2.CfnTargetGroupProps{
 		Name: str(functionTargets), TargetType: str("lambda"), HealthCheckEnabled: jsii.Bool(false), // a check is a call that costs
 		TargetGroupAttributes: &[]any{attributeOf("lambda.multi_value_headers.enabled", "true")},
@@ -86,6 +81,36 @@ func (s *Stack) addBalancer() {
 		Actions:    &[]any{&awselasticloadbalancingv2.CfnListenerRule_ActionProperty{Type: str("forward"), TargetGroupArn: s.functionTarget.Ref()}},
 	})
 	rule.CfnOptions().SetCondition(s.ingressLambda)
+}
+
+// tasksAt are the ingress tasks at one of their ports. Whether one is ready it says
+// at its operators' port.
+func (s *Stack) tasksAt(id string, port int) awselasticloadbalancingv2.CfnTargetGroup {
+	return awselasticloadbalancingv2.NewCfnTargetGroup(s.Stack, str(id), &awselasticloadbalancingv2.CfnTargetGroupProps{
+		VpcId: s.vpc.Ref(), TargetType: str("ip"), Protocol: str("HTTP"), Port: num(port),
+		HealthCheckPort: text(operatorPort), HealthCheckPath: str("/readyz"), HealthCheckIntervalSeconds: num(5), HealthCheckTimeoutSeconds: num(3),
+		HealthyThresholdCount: num(2), UnhealthyThresholdCount: num(2),
+		TargetGroupAttributes: &[]any{
+			attributeOf("deregistration_delay.timeout_seconds", drainSeconds),
+			attributeOf("load_balancing.algorithm.type", "least_outstanding_requests"),
+		},
+	})
+}
+
+// addOperatorDoor lets operators of one private network reach the console; the
+// way of candidates does not lead there.
+func (s *Stack) addOperatorDoor() {
+	s.operatorTarget = s.tasksAt("OperatorTargets", operatorPort)
+	s.operatorListener = awselasticloadbalancingv2.NewCfnListener(s.Stack, str("OperatorListener"), &awselasticloadbalancingv2.CfnListenerProps{
+		LoadBalancerArn: s.balancer.Ref(), Port: num(operatorPort), Protocol: str("HTTP"),
+		DefaultActions: &[]any{&awselasticloadbalancingv2.CfnListener_ActionProperty{Type: str("forward"), TargetGroupArn: s.operatorTarget.Ref()}},
+	})
+	door := awsec2.NewCfnSecurityGroupIngress(s.Stack, str("BalancerFromOperators"), &awsec2.CfnSecurityGroupIngressProps{
+		GroupId: s.balancerGroup.AttrGroupId(), IpProtocol: str("tcp"), FromPort: num(operatorPort), ToPort: num(operatorPort), CidrIp: s.operatorNetwork.ValueAsString(), Description: str("operators"),
+	})
+	for _, r := range []awscdk.CfnResource{s.operatorTarget, s.operatorListener, door} {
+		r.CfnOptions().SetCondition(s.hasOperators)
+	}
 }
 
 func attributeOf(key string, value any) any {

@@ -24,7 +24,7 @@ func (s *Stack) environment() []variable {
 		{"HOLDFAST_REDIS_TLS", str("true")},
 		{"HOLDFAST_REDIS_REPLICAS", when(s.durable, "0", "1")},
 		{"HOLDFAST_REDIS_ALLOW_UNACKNOWLEDGED", when(s.durable, "true", "false")},
-		{"HOLDFAST_TABLE", s.table.Ref()},
+		{"HOLDFAST_TABLE", s.ledgerName()},
 		{"HOLDFAST_QUEUE", str(events.QueueName)},
 		{"HOLDFAST_DEAD_LETTER_QUEUE", str(events.DeadQueueName)},
 		{"HOLDFAST_LISTEN", str("0.0.0.0:" + *text(publicPort))},
@@ -62,9 +62,15 @@ func (s *Stack) containerEnvironment() *[]any {
 	return &out
 }
 
-func (s *Stack) containerSecrets() *[]any {
+// containerSecrets are what ECS puts into a container at its start. Whoever may
+// make a report (signs) has the key for it, too.
+func (s *Stack) containerSecrets(signs bool) *[]any {
+	list := s.secrets()
+	if signs {
+		list = append(list, secret{"HOLDFAST_REPORT_KEY", s.reportKey.Ref(), ""})
+	}
 	var out []any
-	for _, v := range s.secrets() {
+	for _, v := range list {
 		from := v.arn
 		if v.field != "" {
 			from = awscdk.Fn_Join(str(""), &[]*string{v.arn, str(":" + v.field + "::")})

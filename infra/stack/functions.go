@@ -34,16 +34,20 @@ func (s *Stack) functions() []function {
 }
 
 func (s *Stack) addFunctions() {
+	var worker, ingress awslambda.CfnFunction
 	for _, f := range s.functions() {
 		switch made := s.function(f); f.name {
 		case workerFunction:
 			s.triggerByQueue(made)
+			worker = made
 		case ingressFunction:
 			s.triggerByBalancer(made)
+			ingress = made
 		default:
 			s.schedule(f, made)
 		}
 	}
+	s.upgradeWorkersFirst(worker, ingress)
 }
 
 // triggerByQueue lets the queue call the worker. Groups stop at their first

@@ -14,11 +14,12 @@ const retentionDays = 90
 type keys struct {
 	key                                              awskms.CfnKey
 	hashSecret, operatorToken, redisToken, gatewayKs awssecretsmanager.CfnSecret
+	reportKey                                        awssecretsmanager.CfnSecret
 }
 
-// addKeys makes one key for everything at rest, and the four secrets. Nobody
-// types a secret: the first three are generated, the gateway's is filled in by
-// hand after the first deployment.
+// addKeys makes one key for everything at rest, and the secrets. Nobody types
+// one: all are generated but the gateway's, which is filled in by hand after the
+// first deployment.
 func (s *Stack) addKeys() {
 	s.key = awskms.NewCfnKey(s.Stack, str("Key"), &awskms.CfnKeyProps{
 		Description: str("Holdfast: table, secrets, logs, Redis at rest"), EnableKeyRotation: jsii.Bool(true), PendingWindowInDays: num(30),
@@ -26,10 +27,13 @@ func (s *Stack) addKeys() {
 	})
 	s.key.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
 
-	// 64 digits of base 16: the 32 random bytes that HOLDFAST_SECRET asks for.
-	s.hashSecret = s.secret("HashSecret", "Keys the hashes of codes and e-mails. Another value makes every roster unreadable: never rotate it during a sale.",
-		&awssecretsmanager.CfnSecret_GenerateSecretStringProperty{PasswordLength: num(64), ExcludeUppercase: jsii.Bool(true), ExcludePunctuation: jsii.Bool(true), ExcludeCharacters: str("ghijklmnopqrstuvwxyz")})
+	// 64 digits of base 16: the 32 random bytes that HOLDFAST_SECRET and
+	// HOLDFAST_REPORT_KEY ask for.
+	bytes := &awssecretsmanager.CfnSecret_GenerateSecretStringProperty{PasswordLength: num(64), ExcludeUppercase: jsii.Bool(true), ExcludePunctuation: jsii.Bool(true), ExcludeCharacters: str("ghijklmnopqrstuvwxyz")}
+	s.hashSecret = s.secret("HashSecret", "Keys the hashes of codes and e-mails. Another value makes every roster unreadable: never rotate it during a sale.", bytes)
 	s.hashSecret.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
+	s.reportKey = s.secret("ReportKey", "Seed of the key that signs reports; holdfast report key shows its public half, for auditors.", bytes)
+	s.reportKey.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil) // reports are verified for years
 	word := &awssecretsmanager.CfnSecret_GenerateSecretStringProperty{PasswordLength: num(48), ExcludePunctuation: jsii.Bool(true)}
 	s.operatorToken = s.secret("OperatorToken", "Bearer token of /admin.", word)
 	s.redisToken = s.secret("RedisToken", "AUTH token of Redis.", word)

@@ -6,22 +6,26 @@ import (
 
 // parameters are what differs between deployments, and what follows from it.
 type parameters struct {
-	codeBucket, codeKey, image      awscdk.CfnParameter
-	nodeType, redisReplicationGroup awscdk.CfnParameter
-	ingressTasks, workerTasks       awscdk.CfnParameter
-	gateway, sandboxURL             awscdk.CfnParameter
-	rateLimit, alarmEmail           awscdk.CfnParameter
+	codeBucket, codeKey, image   awscdk.CfnParameter
+	nodeType                     awscdk.CfnParameter
+	ingressTasks, workerTasks    awscdk.CfnParameter
+	gateway, sandboxURL          awscdk.CfnParameter
+	rateLimit, alarmEmail        awscdk.CfnParameter
+	ledgerTable, operatorNetwork awscdk.CfnParameter
 
 	durable       awscdk.CfnCondition // Redis itself writes to two zones before it answers
 	workersLambda awscdk.CfnCondition // the queue triggers a function; no worker tasks
 	ingressLambda awscdk.CfnCondition // the balancer calls a function; no ingress tasks
 	hasPublicURL  awscdk.CfnCondition
 	hasAlarmEmail awscdk.CfnCondition
+	restored      awscdk.CfnCondition // the ledger is a table that was restored, not the stack's own
+	hasOperators  awscdk.CfnCondition // a network of operators reaches the console
 }
 
 type parameter struct {
 	name, kind, otherwise, says string
 	choices                     []string
+	pattern                     string
 }
 
 func (s *Stack) addParameter(p parameter) awscdk.CfnParameter {
@@ -35,8 +39,17 @@ func (s *Stack) addParameter(p parameter) awscdk.CfnParameter {
 	if len(p.choices) > 0 {
 		props.AllowedValues = strs(p.choices...)
 	}
+	if p.pattern != "" {
+		props.AllowedPattern = str(p.pattern)
+	}
 	return awscdk.NewCfnParameter(s.Stack, str(p.name), props)
 }
+
+// privateNetwork is nothing, or a range of addresses that the internet has not.
+const privateNetwork = `^$|^(10\.[0-9.]+|172\.(1[6-9]|2[0-9]|3[01])\.[0-9.]+|192\.168\.[0-9.]+)/[0-9]{1,2}$`
+
+// ownTable stands for the stack's own table. It is too short for a table's name.
+const ownTable = "-"
 
 // required stands for a parameter without a default.
 const required = "\x00"
@@ -60,10 +73,17 @@ func (s *Stack) addParameters() {
 	s.rateLimit = s.addParameter(parameter{name: "RateLimit", kind: "Number", otherwise: "3000", says: "Requests of one client address in a minute before WAF blocks it. A school behind one address needs room."})
 	s.alarmEmail = add("AlarmEmail", "", "Who hears of alarms. Empty: nobody is subscribed to the topic.")
 
+	s.ledgerTable = add("LedgerTable", ownTable, "The table that every process uses: the stack's own, or the name of one that was restored from a backup.")
+	s.operatorNetwork = s.addParameter(parameter{name: "OperatorNetwork", pattern: privateNetwork,
+		says: "A private network, such as that of a VPN, from which operators reach the console on port 8081 of the balancer. Empty: nobody does."})
+
 	s.durable = s.condition("Durable", awscdk.Fn_ConditionEquals(durability.ValueAsString(), "durable"))
 	s.workersLambda = s.condition("WorkersAreLambda", awscdk.Fn_ConditionEquals(workers.ValueAsString(), "lambda"))
 	s.ingressLambda = s.condition("IngressIsLambda", awscdk.Fn_ConditionEquals(ingress.ValueAsString(), "lambda"))
 	s.hasPublicURL = s.condition("HasPublicUrl", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(publicURL.ValueAsString(), "")))
+	s.restored = s.condition("LedgerIsRestored", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.ledgerTable.ValueAsString(), ownTable)))
+	s.hasOperators = s.condition("HasOperators", awscdk.Fn_ConditionAnd(
+		awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.operatorNetwork.ValueAsString(), "")), awscdk.Fn_ConditionNot(s.ingressLambda)))
 	s.hasAlarmEmail = s.condition("HasAlarmEmail", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.alarmEmail.ValueAsString(), "")))
 }
 

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -31,13 +32,30 @@ func (s *Stack) addProcesses() {
 	work := s.task("Worker", "work", 512, 1024, execution, worker, s.workerGrants())
 	s.task("Operator", "", 512, 1024, execution, operator, s.operatorGrants())
 
-	service := s.service("IngressService", cluster, serve, *s.ingressGroup.AttrGroupId(), s.ingressTasks.ValueAsNumber())
-	service.SetLoadBalancers(&[]any{&awsecs.CfnService_LoadBalancerProperty{ContainerName: str("holdfast"), ContainerPort: num(publicPort), TargetGroupArn: s.target.Ref()}})
-	service.SetHealthCheckGracePeriodSeconds(num(60))
-	service.AddResourceDependency(s.listener, nil)
-	service.CfnOptions().SetCondition(s.unless(s.ingressLambda))
 	workers := s.service("WorkerService", cluster, work, *s.workGroup.AttrGroupId(), s.workerTasks.ValueAsNumber())
 	workers.CfnOptions().SetCondition(s.unless(s.workersLambda))
+	s.workers = workers
+
+	s.ingress = s.service("IngressService", cluster, serve, *s.ingressGroup.AttrGroupId(), s.ingressTasks.ValueAsNumber())
+	s.ingress.SetLoadBalancers(&[]any{
+		&awsecs.CfnService_LoadBalancerProperty{ContainerName: str("holdfast"), ContainerPort: num(publicPort), TargetGroupArn: s.target.Ref()},
+		awscdk.Fn_ConditionIf(s.hasOperators.LogicalId(), map[string]any{"ContainerName": "holdfast", "ContainerPort": operatorPort, "TargetGroupArn": s.operatorTarget.Ref()}, awscdk.Fn_Ref(str("AWS::NoValue"))),
+	})
+	s.ingress.SetHealthCheckGracePeriodSeconds(num(60))
+	s.ingress.AddResourceDependency(s.listener, nil)
+	s.ingress.CfnOptions().SetCondition(s.unless(s.ingressLambda))
+}
+
+// upgradeWorkersFirst lets a deployment of a new build come to the ingresses only
+// when its workers run: an old worker gives back what a newer ingress sends. A tag
+// names the workers, because what depends on a condition can be waited for by a
+// value alone; for the same reason one names the console's listener, without which
+// no task can be behind it.
+func (s *Stack) upgradeWorkersFirst(worker, ingress awslambda.CfnFunction) {
+	after := &awscdk.CfnTag{Key: str("holdfast:workers"), Value: when(s.workersLambda, *worker.AttrArn(), *s.workers.AttrName())}
+	ingress.Tags().SetTag(after.Key, after.Value, nil, nil)
+	s.ingress.Tags().SetTag(after.Key, after.Value, nil, nil)
+	s.ingress.Tags().SetTag(str("holdfast:console"), when(s.hasOperators, *s.operatorListener.Ref(), "none"), nil, nil)
 }
 
 // service keeps tasks running in both zones. A deployment starts the new ones
@@ -60,7 +78,7 @@ func (s *Stack) task(id, command string, cpu, memory int, execution *string, log
 	container := &awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
 		Name: str("holdfast"), Image: s.image.ValueAsString(), Essential: jsii.Bool(true), StopTimeout: num(stopSeconds),
 		ReadonlyRootFilesystem: jsii.Bool(true), User: str("65532:65532"),
-		Environment: s.containerEnvironment(), Secrets: s.containerSecrets(),
+		Environment: s.containerEnvironment(), Secrets: s.containerSecrets(command != "work"),
 		LinuxParameters:  &awsecs.CfnTaskDefinition_LinuxParametersProperty{InitProcessEnabled: jsii.Bool(false), Capabilities: &awsecs.CfnTaskDefinition_KernelCapabilitiesProperty{Drop: strs("ALL")}},
 		LogConfiguration: &awsecs.CfnTaskDefinition_LogConfigurationProperty{LogDriver: str("awslogs"), Options: map[string]*string{"awslogs-group": logs.Ref(), "awslogs-region": awscdk.Fn_Ref(str("AWS::Region")), "awslogs-stream-prefix": str("holdfast"), "mode": str("non-blocking")}},
 	}

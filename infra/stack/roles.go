@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 )
 
@@ -18,7 +19,11 @@ const (
 )
 
 func (s *Stack) onTable(actions string) grant {
-	return grant{actions, []*string{s.table.AttrArn(), sub("${Table.Arn}/index/" + dueIndex)}}
+	arn := func(tail string) *string {
+		text := "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Name}" + tail
+		return awscdk.Fn_Sub(&text, &map[string]*string{"Name": s.ledgerName()})
+	}
+	return grant{actions, []*string{arn(""), arn("/index/" + dueIndex)}}
 }
 
 func (s *Stack) onQueue(actions string) grant { return grant{actions, []*string{s.queue.AttrArn()}} }
@@ -57,7 +62,7 @@ func (s *Stack) executionRole(logs ...*string) awsiam.CfnRole {
 		grant{"ecr:GetAuthorizationToken", []*string{str("*")}}, // takes no resource
 		grant{"ecr:BatchGetImage ecr:GetDownloadUrlForLayer", []*string{sub("arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/holdfast*")}},
 		grant{"logs:CreateLogStream logs:PutLogEvents", logs},
-		grant{"secretsmanager:GetSecretValue", []*string{s.hashSecret.Ref(), s.operatorToken.Ref(), s.redisToken.Ref(), s.gatewayKs.Ref()}},
+		grant{"secretsmanager:GetSecretValue", []*string{s.hashSecret.Ref(), s.operatorToken.Ref(), s.redisToken.Ref(), s.gatewayKs.Ref(), s.reportKey.Ref()}},
 		grant{"kms:Decrypt", []*string{s.key.AttrArn()}},
 	)
 }

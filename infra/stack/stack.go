@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -26,6 +27,7 @@ type Stack struct {
 	stores
 	queues
 	edge
+	ingress, workers awsecs.CfnService
 }
 
 // New adds the stack to an app.
@@ -78,6 +80,8 @@ func (s *Stack) addOutputs() {
 	} {
 		awscdk.NewCfnOutput(s.Stack, str(o.name+"Out"), &awscdk.CfnOutputProps{Description: str(o.says), Value: str(o.value)})
 	}
+	awscdk.NewCfnOutput(s.Stack, str("ConsoleOut"), &awscdk.CfnOutputProps{Description: str("Where operators go, from their network."),
+		Value: sub(fmt.Sprintf("http://${Balancer.DNSName}:%d/console", operatorPort)), Condition: s.hasOperators})
 }
 
 func str(v string) *string { return &v }

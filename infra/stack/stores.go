@@ -49,6 +49,11 @@ func (s *Stack) addTable() {
 	s.table.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
 }
 
+// ledgerName is the table that the processes use.
+func (s *Stack) ledgerName() *string {
+	return when(s.restored, *s.ledgerTable.ValueAsString(), *s.table.Ref())
+}
+
 // addRedis makes the primary and its one replica in another zone. With replica
 // durability every admission waits for the replica; with durable Valkey the
 // service writes to two zones before it answers, and needs cluster mode, which
