@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -281,14 +282,18 @@ func (t *town) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// address is the wished address if it is free, else one that is.
+// address is the wished address if it is free, else one that is; any if the
+// wished port is 0. The process that listens there is started later.
 func address(wished string) string {
+	if strings.HasSuffix(wished, ":0") {
+		return roles.FreeAddress()
+	}
 	l, err := net.Listen("tcp", wished)
 	if err != nil {
 		return roles.FreeAddress()
 	}
 	defer l.Close()
-	return l.Addr().String()
+	return wished
 }
 
 func random(n int) string {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/holdfast/holdfast/localstack/port"
 )
 
 // server is one that somebody else wrote.
@@ -47,11 +49,11 @@ const patience = 2 * time.Minute
 
 // judged starts the server, judges it and stops it.
 func (s server) judged(ctx context.Context) (_ verdicts, err error) {
-	port, err := freePort()
+	listen, err := port.Free()
 	if err != nil {
 		return nil, err
 	}
-	at := func(text string) string { return strings.ReplaceAll(text, "{port}", strconv.Itoa(port)) }
+	at := func(text string) string { return strings.ReplaceAll(text, "{port}", strconv.Itoa(listen)) }
 	args := make([]string, len(s.command)-1)
 	for i, a := range s.command[1:] {
 		args[i] = at(a)
@@ -71,21 +73,21 @@ func (s server) judged(ctx context.Context) (_ verdicts, err error) {
 		err = errors.Join(err, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 		<-ended
 	}()
-	if err := answers(ctx, port, ended); err != nil {
+	if err := answers(ctx, listen, ended); err != nil {
 		return nil, err
 	}
-	endpoint, dynamo := fmt.Sprintf("http://127.0.0.1:%d", port), ""
+	endpoint, dynamo := fmt.Sprintf("http://127.0.0.1:%d", listen), ""
 	if s.dynamo {
 		dynamo = endpoint
 	}
 	return judge(ctx, endpoint, dynamo)
 }
 
-func answers(ctx context.Context, port int, ended <-chan error) error {
+func answers(ctx context.Context, listen int, ended <-chan error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", listen))
 		if err == nil {
 			return c.Close()
 		}
@@ -93,17 +95,8 @@ func answers(ctx context.Context, port int, ended <-chan error) error {
 		case e := <-ended:
 			return fmt.Errorf("it ended before it answered: %w", e)
 		case <-ctx.Done():
-			return fmt.Errorf("it did not listen on port %d: %w", port, err)
+			return fmt.Errorf("it did not listen on port %d: %w", listen, err)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/holdfast/holdfast/localstack/port"
 )
 
 const slots = 16384
@@ -75,7 +77,7 @@ func (c *Cluster) start(ctx context.Context, n int, replicas bool) error {
 }
 
 func startNode(ctx context.Context) (*Server, error) {
-	bus, err := freePort()
+	bus, err := port.Free()
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/localstack/port"
 )
 
 // Start starts one server and waits until it answers. ctx bounds the start, not
@@ -39,13 +41,13 @@ func start(ctx context.Context, opt Options, extra []string) (*Server, error) {
 	// A free port can be taken by somebody else between our look and the
 	// server's bind: then the process ends at once, and another port is tried.
 	for attempt := 0; ; attempt++ {
-		port := opt.Port
-		if port == 0 {
-			if port, err = freePort(); err != nil {
+		listen := opt.Port
+		if listen == 0 {
+			if listen, err = port.Free(); err != nil {
 				break
 			}
 		}
-		err = s.launch(ctx, port)
+		err = s.launch(ctx, listen)
 		if err == nil || opt.Port != 0 || attempt == 4 || !errors.Is(err, errEnded) {
 			break
 		}
@@ -61,8 +63,8 @@ func start(ctx context.Context, opt Options, extra []string) (*Server, error) {
 
 var errEnded = errors.New("redisproc: redis-server ended while starting")
 
-// launch starts the process on port and waits until it answers PING.
-func (s *Server) launch(ctx context.Context, port int) error {
+// launch starts the process on a port and waits until it answers PING.
+func (s *Server) launch(ctx context.Context, listen int) error {
 	if err := s.guardData(); err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (s *Server) launch(ctx context.Context, port int) error {
 		return fmt.Errorf("redisproc: log file: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(s.bin, s.args(port)...)
+	cmd := exec.Command(s.bin, s.args(listen)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.opt.Dir, log, log
 	cmd.SysProcAttr = sysProcAttr()
 
@@ -92,17 +94,20 @@ func (s *Server) launch(ctx context.Context, port int) error {
 		return fmt.Errorf("redisproc: start %s: %w", s.bin, err)
 	}
 	s.mu.Lock()
-	s.port, s.cmd, s.done = port, cmd, done
+	s.port, s.cmd, s.done = listen, cmd, done
 	s.mu.Unlock()
-	if err := s.awaitPong(ctx, done); err != nil {
+	if err := s.awaitPong(ctx, cmd.Process.Pid, done); err != nil {
 		tail := s.Logs()
 		_ = s.Kill()
-		return fmt.Errorf("%w (port %d); its log:\n%s", err, port, tail)
+		return fmt.Errorf("%w (port %d); its log:\n%s", err, listen, tail)
 	}
 	return s.markPrimary()
 }
 
-func (s *Server) awaitPong(ctx context.Context, done <-chan struct{}) error {
+// awaitPong waits until the process pid answers, and nobody else: where another
+// server was quicker to take the port, that one would answer as well.
+func (s *Server) awaitPong(ctx context.Context, pid int, done <-chan struct{}) error {
+	own := fmt.Sprintf("process_id:%d\r", pid)
 	c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1, PoolSize: 1, DialTimeout: time.Second})
 	defer c.Close()
 	return await(ctx, func() error {
@@ -114,15 +119,18 @@ func (s *Server) awaitPong(ctx context.Context, done <-chan struct{}) error {
 		if err := c.Ping(ctx).Err(); err != nil {
 			return errNotYet
 		}
+		if info, err := c.Info(ctx, "server").Result(); err != nil || !strings.Contains(info, own) {
+			return errNotYet
+		}
 		return nil
 	})
 }
 
 // args is the whole configuration. Everything that a test waits for is set to
 // its shortest: replicas attach at once, and ask again within a second.
-func (s *Server) args(port int) []string {
+func (s *Server) args(listen int) []string {
 	a := append([]string{}, s.extra...)
-	a = append(a, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", s.opt.Dir)
+	a = append(a, "--port", strconv.Itoa(listen), "--bind", "127.0.0.1", "--dir", s.opt.Dir)
 	if len(s.extra) > 0 { // Sentinel knows none of the rest
 		return append(a, s.opt.Args...)
 	}
@@ -143,15 +151,6 @@ func yesNo(b bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("redisproc: no free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 func (s *Server) logPath() string { return filepath.Join(s.opt.Dir, "redis.log") }

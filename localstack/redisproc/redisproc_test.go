@@ -132,6 +132,16 @@ func TestFailedStartShowsTheLog(t *testing.T) {
 	}
 }
 
+// TestAnotherServersPortIsNoStart: where somebody else's server is listening, its
+// answers are not taken for ours.
+func TestAnotherServersPortIsNoStart(t *testing.T) {
+	other := Test(t, Options{})
+	s, err := Start(deadline(t), Options{Port: other.Port()})
+	if !errors.Is(err, errEnded) {
+		t.Fatalf("Start on a taken port = %v, %v; want an error", s, err)
+	}
+}
+
 // parentEnv makes the test binary play the parent that is killed.
 const parentEnv = "REDISPROC_TEST_PARENT"
 

@@ -1,8 +1,10 @@
 package roles
 
 import (
-	"net"
+	"fmt"
 	"os"
+
+	"github.com/holdfast/holdfast/localstack/port"
 )
 
 // Self is the path of this program, for roles that are this program again.
@@ -14,12 +16,12 @@ func Self() string {
 	return path
 }
 
-// FreeAddress is a loopback address, host:port, that nobody listens on.
+// FreeAddress is a loopback address, host:port, that nobody listens on, and that
+// no other call returned.
 func FreeAddress() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := port.Free()
 	if err != nil {
-		panic(err) // the machine has no loopback
+		panic(err) // the machine has no loopback, or twenty thousand servers
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", p)
 }
