@@ -51,7 +51,7 @@ func (w *world) serve() (public, operator string, stop context.CancelFunc, ended
 	return "http://" + p.Addr().String(), "http://" + o.Addr().String(), stop, ended
 }
 
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
@@ -113,7 +113,7 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); {
+	for deadline := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)
 		}

@@ -140,7 +140,7 @@ func (t *town) ready(ctx context.Context, within time.Duration) error {
 // selling waits until the ingress knows the sale; it looks for new ones every
 // few seconds.
 func (t *town) selling(ctx context.Context, saleID string) error {
-	return t.answers(ctx, t.public+"/sales/"+saleID+"/status.json", 30*time.Second)
+	return t.answers(ctx, t.public+"/sales/"+saleID+"/status.json", time.Minute)
 }
 
 // answers waits until a page is there.

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,34 +175,59 @@ func await(tb testing.TB, what string, done func() bool) {
 // balancer stands before the ingresses as a load balancer does.
 type balancer struct {
 	*httptest.Server
-	target atomic.Pointer[url.URL]
+	through http.RoundTripper // to the ingresses; nil: as always
+
+	mu sync.Mutex
+	at *target // nil: none is registered
+}
+
+// target is one ingress behind the balancer.
+type target struct {
+	*httputil.ReverseProxy
+	busy sync.WaitGroup // requests on their way
 }
 
 func newBalancer(t *testing.T) *balancer {
 	t.Helper()
 	b := &balancer{}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(b.target.Load()) },
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if b.target.Load() == nil {
+		b.mu.Lock()
+		at := b.at
+		if at != nil {
+			at.busy.Add(1)
+		}
+		b.mu.Unlock()
+		if at == nil {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		proxy.ServeHTTP(w, r)
+		defer at.busy.Done()
+		at.ServeHTTP(w, r)
 	}))
 	t.Cleanup(b.Close)
 	return b
 }
 
+// to sends what comes from now on to base, and returns when nothing is under way
+// to the target before it any more: that one may end.
 func (b *balancer) to(t *testing.T, base string) {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.target.Store(u)
+	next := &target{ReverseProxy: &httputil.ReverseProxy{
+		Transport:    b.through,
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(u) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}}
+	b.mu.Lock()
+	before := b.at
+	b.at = next
+	b.mu.Unlock()
+	if before != nil {
+		before.busy.Wait()
+	}
 }
 
 // crowd books and pays, one after the other in a few lanes, until it leaves.
@@ -215,8 +239,12 @@ type crowd struct {
 	booked []booking
 }
 
-// lanes is how many people book at once.
-const lanes = 2
+// lanes is how many people book at once, each lane one every pace at most: there
+// are people left for as long as the upgrade takes on a busy machine.
+const (
+	lanes = 2
+	pace  = 100 * time.Millisecond
+)
 
 func gather(t *testing.T, town *town, people *rostergen.Roster) *crowd {
 	t.Helper()
@@ -224,6 +252,8 @@ func gather(t *testing.T, town *town, people *rostergen.Roster) *crowd {
 	c := &crowd{stop: stop}
 	for lane := range lanes {
 		c.done.Go(func() {
+			tick := time.NewTicker(pace)
+			defer tick.Stop()
 			for n := lane; n < demoCandidates && ctx.Err() == nil; n += lanes {
 				p := people.Row(n)
 				if levelsOf(p.Levels)[0] != "Beginner" {
@@ -235,6 +265,10 @@ func gather(t *testing.T, town *town, people *rostergen.Roster) *crowd {
 				c.mu.Lock()
 				c.booked = append(c.booked, b)
 				c.mu.Unlock()
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+				}
 			}
 		})
 	}

@@ -220,7 +220,7 @@ func TestScenario39_OldSnapshotThatLooksLikeAFailover(t *testing.T) {
 // how far they are once a second.
 func (w *town) acknowledged() {
 	w.t.Helper()
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		h, err := w.redis.Health(w.ctx(), townSale)
 		w.must(err)
 		if h.ConnectedReplicas == 1 && h.ReplicaLagBytes == 0 {

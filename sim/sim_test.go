@@ -54,8 +54,12 @@ func size(t *testing.T) float64 {
 	return n
 }
 
+// fewest sales are played in any case: fewer find nothing.
+const fewest = 5
+
 // TestSimulation plays SIM_RUNS seeds from SIM_SEED on, or as many as fit into
-// 40 seconds times the size, on every core; with the race detector into 6. One
+// 40 seconds times the size, on every core; with the race detector into 6; five at
+// least, however slow the machine. One
 // seed alone is shown event by event. A failing one is named with the command
 // that replays it.
 func TestSimulation(t *testing.T) {
@@ -79,7 +83,7 @@ func TestSimulation(t *testing.T) {
 				t.Parallel()
 				for {
 					n := next.Add(1) - 1
-					if runs > 0 && n >= runs || runs == 0 && time.Since(sum.began) >= limit {
+					if runs > 0 && n >= runs || runs == 0 && n >= fewest && time.Since(sum.began) >= limit {
 						return
 					}
 					o := o
@@ -94,9 +98,6 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	t.Log(sum.text())
-	if sum.runs < 5 && runs == 0 {
-		t.Errorf("only %d sales in %v: the simulation has become too slow to find anything", sum.runs, limit)
-	}
 }
 
 // summary adds results up.

@@ -23,7 +23,7 @@ var pair *redisproc.Pair
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var err error
 	if pair, err = redisproc.StartPair(ctx, redisproc.Options{}); err != nil {
@@ -137,7 +137,7 @@ func (b *bench) roster(candidates ...string) {
 }
 
 func (b *bench) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	b.t.Cleanup(cancel)
 	return ctx
 }

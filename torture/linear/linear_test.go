@@ -21,7 +21,7 @@ func rounds() int {
 
 func play(t *testing.T, p Plan) Verdict {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	v, err := Run(ctx, p)
 	if err != nil {

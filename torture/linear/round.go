@@ -63,7 +63,7 @@ func (v Verdict) Add(w Verdict) Verdict {
 }
 
 // checkWithin bounds the search in one history; what it can't decide is counted.
-const checkWithin = 20 * time.Second
+const checkWithin = time.Minute
 
 // Run makes one round on servers of its own: clients, the fault, healing, a last
 // look at everything, the check. The error is about the round, not its verdict.
