@@ -73,7 +73,7 @@ func (n *nemesis) run(ctx context.Context) error {
 }
 
 func (n *nemesis) hit(ctx context.Context, a attack) error {
-	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	b := blow{Name: a.name, At: n.town.balancer.since(), Failovers: a.failovers, Crash: a.crash}
 	err := a.strike(n, ctx)

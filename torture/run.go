@@ -104,7 +104,7 @@ func (w *watch) attack(ctx context.Context, p plan, requests int, out io.Writer)
 	}()
 	result, err := load.Run(ctx, load.Options{
 		BaseURL: w.town.balancer.url, Sale: saleID, People: w.sale.people, Levels: levels, Requests: requests, Rate: p.rate, Seed: p.seed,
-		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 90 * time.Second, Probe: w.probe, Rest: w.rest, Progress: load.View(out),
+		Mix: load.DefaultMix, Paying: load.DefaultPaying, SettleWithin: 5 * time.Minute, Probe: w.probe, Rest: w.rest, Progress: load.View(out),
 	})
 	stop()
 	if err := errors.Join(err, <-struck); err != nil {

@@ -74,7 +74,7 @@ func (s *tortured) open(ctx context.Context, t *town, hold time.Duration) error 
 		}
 	}
 	for range 2 * ingresses { // the balancer takes turns: each ingress has to know it
-		if err := t.answers(ctx, t.balancer.url+"/sales/"+saleID+"/status.json", 30*time.Second); err != nil {
+		if err := t.answers(ctx, t.balancer.url+"/sales/"+saleID+"/status.json", time.Minute); err != nil {
 			return err
 		}
 	}

@@ -15,11 +15,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/localstack/cloud"
@@ -77,9 +75,6 @@ func openTown(ctx context.Context, seed uint64, env map[string]string) (_ *town,
 	if t.sentinels, err = redisproc.StartSentinels(ctx, t.cloud.Redis, 3); err != nil {
 		return nil, err
 	}
-	if err := t.sentinelsPatience(ctx, time.Second); err != nil {
-		return nil, err
-	}
 	maps.Copy(t.env, t.cloud.Env())
 	maps.Copy(t.env, map[string]string{
 		"HOLDFAST_REDIS_MODE": "sentinel", "HOLDFAST_REDIS_ADDRS": strings.Join(t.sentinels.Addrs(), ","), "HOLDFAST_REDIS_MASTER": redisproc.SentinelName,
@@ -88,20 +83,6 @@ func openTown(ctx context.Context, seed uint64, env map[string]string) (_ *town,
 	})
 	maps.Copy(t.env, env)
 	return t, t.startRoles(ctx, doors)
-}
-
-// sentinelsPatience sets how long a primary may be silent: a busy machine must not
-// look like a dead one.
-func (t *town) sentinelsPatience(ctx context.Context, d time.Duration) error {
-	for _, addr := range t.sentinels.Addrs() {
-		c := goredis.NewSentinelClient(&goredis.Options{Addr: addr})
-		err := c.Set(ctx, redisproc.SentinelName, "down-after-milliseconds", strconv.FormatInt(d.Milliseconds(), 10)).Err()
-		_ = c.Close()
-		if err != nil {
-			return fmt.Errorf("torture: sentinel %s: %w", addr, err)
-		}
-	}
-	return nil
 }
 
 func (t *town) startRoles(ctx context.Context, doors []string) error {

@@ -62,9 +62,9 @@ func TestFrozenShardLeavesNoOthersGatesOld(t *testing.T) {
 	running.Go(func() { g.Run(ctx) })
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	end := time.After(20 * time.Second) // two rounds, if it waited for the frozen ones
+	end := time.After(time.Minute) // eight rounds at most, if it waited for the frozen ones
 	var last *snapshot
-	for seen := 0; seen < 10; {
+	for seen := 0; seen < 12; {
 		select {
 		case <-tick.C:
 		case <-end:

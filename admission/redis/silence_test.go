@@ -24,6 +24,7 @@ func TestFrozenPrimaryIsRefusedInTime(t *testing.T) {
 	if err := b.pair.Primary.Pause(); err != nil {
 		t.Fatal(err)
 	}
+	late := lateness()
 	began := time.Now()
 	var asking sync.WaitGroup
 	var mu sync.Mutex
@@ -48,8 +49,8 @@ func TestFrozenPrimaryIsRefusedInTime(t *testing.T) {
 		<-tick.C
 	}
 	asking.Wait()
-	if longest > bound {
-		t.Errorf("somebody waited %v, want %v at most", longest, bound)
+	if most := bound + late(); longest > most {
+		t.Errorf("somebody waited %v, want %v at most", longest, most)
 	}
 	if refused == 0 {
 		t.Error("everybody had to wait")
@@ -69,6 +70,26 @@ func TestFrozenPrimaryIsRefusedInTime(t *testing.T) {
 	}
 }
 
+// lateness watches how late the machine is with what is due, which is nobody's
+// fault here, until the longest of it is asked for.
+func lateness() (longest func() time.Duration) {
+	const every = 20 * time.Millisecond
+	stop, most := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var late time.Duration
+		for due := time.Now().Add(every); ; due = time.Now().Add(every) {
+			select {
+			case <-time.After(every):
+				late = max(late, time.Since(due))
+			case <-stop:
+				most <- late
+				return
+			}
+		}
+	}()
+	return func() time.Duration { close(stop); return <-most }
+}
+
 // TestFrozenPrimaryRefusesPromotionsInTime: the same for who books the seats of a
 // hold; the hold keeps them meanwhile, and the undo that nobody waited for leaves
 // them to it.
@@ -79,12 +100,13 @@ func TestFrozenPrimaryRefusesPromotionsInTime(t *testing.T) {
 	if err := b.pair.Primary.Pause(); err != nil {
 		t.Fatal(err)
 	}
+	late := lateness()
 	began := time.Now()
 	if _, err := b.store.Promote(b.ctx(), b.book("b1", "c1"), "h1"); !errors.Is(err, admission.ErrUnknown) {
 		t.Errorf("a frozen primary answered: %v", err)
 	}
-	if took := time.Since(began); took > patience*7/4 {
-		t.Errorf("it took %v, want %v at most", took, patience*7/4)
+	if took, most := time.Since(began), patience*7/4+late(); took > most {
+		t.Errorf("it took %v, want %v at most", took, most)
 	}
 	if _, err := b.store.Promote(b.ctx(), b.book("b2", "c1"), "h1"); !errors.Is(err, admission.ErrUnavailable) {
 		t.Errorf("the second was not refused at once: %v", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/events/fifo"
 	"github.com/holdfast/holdfast/localstack/fault"
+	"github.com/holdfast/holdfast/localstack/port"
 )
 
 var sendBatch = fault.Point{Op: "SendMessageBatch"}
@@ -143,7 +143,7 @@ func firstReport(t *testing.T, client fifo.Sender, url string) fifo.BatchReport 
 // One ambiguous attempt makes the whole ambiguous, whatever the next ones say.
 func TestAmbiguityIsNotForgotten(t *testing.T) {
 	c := newCloud(t, fifo.Names{})
-	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, GiveUp: 150 * time.Millisecond})
+	p := publisher(t, c, fifo.PublisherConfig{QueueURL: c.queues.URL, GiveUp: 3 * time.Second})
 	c.faults.Once(sendBatch, fault.Verdict{Kind: fault.LoseAnswer})
 	c.faults.Inject(sendBatch, 0, -1, fault.Verdict{Kind: fault.Throttle})
 	err := p.Publish(t.Context(), held("candidate-1", "B1"))
@@ -173,14 +173,11 @@ func TestRefusalsAreFinalAndCertain(t *testing.T) {
 }
 
 func TestUnreachableEndpointIsCertain(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := port.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint := "http://" + l.Addr().String()
-	if err := l.Close(); err != nil { // now nobody listens there
-		t.Fatal(err)
-	}
+	endpoint := fmt.Sprintf("http://127.0.0.1:%d", nobody)
 	client := sqs.New(sqs.Options{Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("local", "local", ""))})
 	if got, want := firstReport(t, client, endpoint+"/0/q.fifo"), (fifo.BatchReport{Entries: 1, NotSent: 1}); got != want {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Sentinels watch one primary under the name "holdfast".
@@ -15,8 +16,12 @@ type Sentinels []*Server
 // SentinelName is the name under which StartSentinels registers the primary.
 const SentinelName = "holdfast"
 
+// sentinelPatience is how long a primary may be silent before it is called down. On
+// a busy machine one that lives is silent for some tenths of a second.
+const sentinelPatience = time.Second
+
 // StartSentinels starts n sentinels (quorum n/2+1) that call a primary down
-// after 300 ms, and waits until each knows the others and the replica.
+// after a second, and waits until each knows the others and the replica.
 func StartSentinels(ctx context.Context, pair *Pair, n int) (Sentinels, error) {
 	var all Sentinels
 	for range n {
@@ -61,8 +66,8 @@ func startSentinel(ctx context.Context, primary *Server, quorum int) (*Server, e
 		return nil, fmt.Errorf("redisproc: temporary directory: %w", err)
 	}
 	conf := filepath.Join(dir, "sentinel.conf")
-	lines := fmt.Sprintf("sentinel monitor %[1]s 127.0.0.1 %[2]d %[3]d\nsentinel down-after-milliseconds %[1]s 300\nsentinel failover-timeout %[1]s 2000\nsentinel parallel-syncs %[1]s 1\n",
-		SentinelName, primary.Port(), quorum)
+	lines := fmt.Sprintf("sentinel monitor %[1]s 127.0.0.1 %[2]d %[3]d\nsentinel down-after-milliseconds %[1]s %[4]d\nsentinel failover-timeout %[1]s 2000\nsentinel parallel-syncs %[1]s 1\n",
+		SentinelName, primary.Port(), quorum, sentinelPatience.Milliseconds())
 	if err := os.WriteFile(conf, []byte(lines), 0o644); err != nil {
 		return nil, fmt.Errorf("redisproc: sentinel configuration: %w", err)
 	}

@@ -38,7 +38,7 @@ func TestScenario16_CreateTimesOutAndMayExist(t *testing.T) {
 			w := newWorld(t)
 			w.faults(t, "page", test.faults)
 			config := w.config("page", payment.MovesOnPage, nil)
-			config.Timeout = 300 * time.Millisecond
+			config.Timeout = 2 * time.Second
 			impatient, err := sandbox.New(config)
 			if err != nil {
 				t.Fatal(err)

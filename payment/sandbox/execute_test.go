@@ -3,10 +3,12 @@ package sandbox_test
 import (
 	"context"
 	"errors"
-	"net/http/httptrace"
+	"net"
+	"net/http"
 	"testing"
 
 	"github.com/holdfast/holdfast/payment"
+	"github.com/holdfast/holdfast/payment/sandbox"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
 )
 
@@ -57,9 +59,29 @@ func TestCase_C21_SlowGatewayActsAfterItsCallerHasGone(t *testing.T) {
 	w.faults(t, "exec", engine.Faults{SlowMS: 200})
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	// It leaves when the gateway can have the call, and before any answer.
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { leave() }})
-	_, err := w.exec.Execute(ctx, s.PaymentID)
+	config := w.config("exec", payment.MovesOnExecute, w.tokens)
+	config.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		return leavingConn{c, leave}, err
+	}
+	impatient, err := sandbox.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(impatient.Close)
+	_, err = impatient.Execute(ctx, s.PaymentID)
 	wantUnknown(t, err)
 	waitFor(t, "the money of the impatient caller", func() bool { return w.entry(t, s.PaymentID).CapturedMinor == price })
+}
+
+// leavingConn lets its caller leave when the gateway can have the call, and before
+// any answer. (A trace of the request says so while it may be in a buffer still.)
+type leavingConn struct {
+	net.Conn
+	leave context.CancelFunc
+}
+
+func (c leavingConn) Write(p []byte) (int, error) {
+	defer c.leave()
+	return c.Conn.Write(p)
 }

@@ -150,7 +150,7 @@ func TestToken_SpentBudgetIsAnErrorNotAThirdGrant(t *testing.T) {
 		w.clock.Advance(2 * time.Second)
 	}
 	config := w.config("exec", payment.MovesOnExecute, w.tokens)
-	config.Timeout = 100 * time.Millisecond
+	config.Timeout = 3 * time.Second
 	g, err := sandbox.New(config)
 	if err != nil {
 		t.Fatal(err)

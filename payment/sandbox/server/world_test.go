@@ -151,7 +151,7 @@ func (w *world) act(t *testing.T, paymentID string, action engine.Action) {
 
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !done() {
