@@ -21,9 +21,17 @@ if command -v apt-get >/dev/null 2>&1; then
 		exit 1
 	fi
 	say "installing it with apt"
-	export DEBIAN_FRONTEND=noninteractive
-	$as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 ||
-		{ $as_root apt-get update -qq && $as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
+	# Another apt may hold the lock, the lists may be old, a mirror slow: no failure
+	# is final before the fourth. sudo hands on no variable that it is not given.
+	apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/dev/null; }
+	exec 3>/dev/null
+	for pause in 0 5 15 none; do
+		if apt install --no-install-recommends chromium 2>&3; then break; fi
+		if [ "$pause" = none ]; then exit 1; fi
+		exec 3>&2
+		sleep "$pause"
+		apt update || true
+	done
 elif command -v brew >/dev/null 2>&1; then
 	say "installing it with brew"
 	HOMEBREW_NO_AUTO_UPDATE=1 brew install --cask chromium >/dev/null

@@ -27,9 +27,17 @@ if command -v apt-get >/dev/null 2>&1; then
 		$as_root chmod 755 "$policy"
 		trap '$as_root rm -f "$policy"' EXIT
 	fi
-	export DEBIAN_FRONTEND=noninteractive
-	$as_root apt-get install -y -qq --no-install-recommends redis-server >/dev/null 2>&1 ||
-		{ $as_root apt-get update -qq && $as_root apt-get install -y -qq --no-install-recommends redis-server >/dev/null; }
+	# Another apt may hold the lock, the lists may be old, a mirror slow: no failure
+	# is final before the fourth. sudo hands on no variable that it is not given.
+	apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/dev/null; }
+	exec 3>/dev/null
+	for pause in 0 5 15 none; do
+		if apt install --no-install-recommends redis-server 2>&3; then break; fi
+		if [ "$pause" = none ]; then exit 1; fi
+		exec 3>&2
+		sleep "$pause"
+		apt update || true
+	done
 elif command -v brew >/dev/null 2>&1; then
 	say "installing it with brew"
 	HOMEBREW_NO_AUTO_UPDATE=1 brew install redis >/dev/null
