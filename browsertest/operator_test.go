@@ -121,6 +121,10 @@ func TestOffice(t *testing.T) {
 	p.says("Released: " + id)
 	p.number(cell("Early", 2), 0)
 	c.says("This hold has ended")
+	p.click("#find button") // what somebody asks who had a seat: it is over, and who ended it
+	p.says("No live booking.")
+	p.press("Show ended bookings")
+	p.await(fmt.Sprintf("(f => f.includes(%q) && f.includes('released') && f.includes('operator:rina'))(document.querySelector('#found').textContent)", "Ended: "+id))
 
 	p.click("#audit")
 	p.says("Every promise holds")

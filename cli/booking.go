@@ -102,13 +102,14 @@ func stateWord(s ledger.State) string {
 
 func (a *app) bookingFind() *cobra.Command {
 	var email string
-	asJSON := false
+	asJSON, withEnded := false, false
 	cmd := &cobra.Command{
 		Use: "find SALE CODE", Short: "Find a candidate's booking by code", Args: saleFirst("CODE"),
 		Long: `Says whether a code is on the roster, what it may book and what it has booked.
 With "-" for CODE it is read from standard input, so that it does not stay in the
-shell's history.`,
-		Example: "  holdfast booking find spring - --email ann@example.org",
+shell's history. --ended also shows bookings that are over and what ended them; it
+reads the whole ledger.`,
+		Example: "  holdfast booking find spring - --email ann@example.org\n  holdfast booking find spring - --ended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code, err := a.secretArgument(args[1])
 			if err != nil {
@@ -119,11 +120,18 @@ shell's history.`,
 				if err != nil {
 					return err
 				}
-				return a.showCandidate(c, asJSON)
+				var ended []ledger.Booking
+				if withEnded {
+					if ended, err = d.Ended(ctx, args[0], c.Owner); err != nil {
+						return err
+					}
+				}
+				return a.showCandidate(c, ended, asJSON)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&email, "email", "", "also say whether this e-mail is the roster's")
+	cmd.Flags().BoolVar(&withEnded, "ended", false, "also show bookings that are over, the latest first")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for machines")
 	return cmd
 }
@@ -140,9 +148,9 @@ func (a *app) secretArgument(arg string) (string, error) {
 	return line, nil
 }
 
-func (a *app) showCandidate(c operator.Candidate, asJSON bool) error {
+func (a *app) showCandidate(c operator.Candidate, ended []ledger.Booking, asJSON bool) error {
 	if asJSON {
-		return writeJSON(a.stdout, candidateDocOf(c))
+		return writeJSON(a.stdout, candidateDocOf(c, ended))
 	}
 	t := newTable(a.stdout)
 	t.row("owner", c.Owner)
@@ -156,12 +164,19 @@ func (a *app) showCandidate(c operator.Candidate, asJSON bool) error {
 	if err := t.end(); err != nil {
 		return err
 	}
+	all := ended
 	if c.Booking == nil {
 		fmt.Fprintln(a.stdout, "no live booking")
-		return nil
+	} else {
+		all = append([]ledger.Booking{*c.Booking}, ended...)
 	}
-	fmt.Fprintln(a.stdout)
-	return printBooking(a.stdout, *c.Booking, time.UTC)
+	for _, b := range all {
+		fmt.Fprintln(a.stdout)
+		if err := printBooking(a.stdout, b, time.UTC); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func yesNo(b bool) string {

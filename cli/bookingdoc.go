@@ -64,13 +64,18 @@ type candidateDoc struct {
 	Levels       []string    `json:"levels"`
 	EmailMatches *bool       `json:"email_matches,omitempty"`
 	Booking      *bookingDoc `json:"booking,omitempty"`
+
+	Ended []bookingDoc `json:"ended,omitempty"`
 }
 
-func candidateDocOf(c operator.Candidate) candidateDoc {
+func candidateDocOf(c operator.Candidate, ended []ledger.Booking) candidateDoc {
 	d := candidateDoc{Owner: c.Owner, OnRoster: c.OnRoster, Levels: append([]string{}, c.Levels...), EmailMatches: c.Email}
 	if c.Booking != nil {
 		b := docOf(*c.Booking)
 		d.Booking = &b
+	}
+	for _, b := range ended {
+		d.Ended = append(d.Ended, docOf(b))
 	}
 	return d
 }

@@ -83,6 +83,9 @@ func TestLookingAtASaleThatSells(t *testing.T) {
 	show("hold", "release", held.ID, "--reason", "asked by telephone")
 	show("hold", "release", held.ID)
 	show("booking", "show", held.ID)
+	if out := x.done("booking", "find", "spring", "nobody-1", "--ended"); !strings.Contains(out, "no live booking") {
+		t.Error(out)
+	}
 	show("booking", "cancel", "B1", "--reason", "double entry")
 	show("sale", "totals", "spring")
 	show("inbox", "list", "spring")

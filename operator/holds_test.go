@@ -273,8 +273,33 @@ func TestLookup(t *testing.T) {
 	if c, err = b.Lookup(b.ctx, exam, "P9999", ""); err != nil || c.OnRoster || c.Email != nil {
 		t.Errorf("candidate %+v, %v", c, err)
 	}
+	if over, err := b.Ended(b.ctx, exam, b.hash(1)); err != nil || len(over) != 0 {
+		t.Errorf("a booking that is not over has ended: %v, %v", over, err)
+	}
 	_, err = b.Lookup(b.ctx, exam, "no code", "")
 	if r := refused(t, err, operator.CodeInvalid); strings.Contains(r.Error(), "no code") {
 		t.Errorf("the code is in the error: %v", r)
+	}
+}
+
+// TestEnded is what a help desk is asked: somebody had a seat and has none.
+func TestEnded(t *testing.T) {
+	b := selling(t)
+	first := b.held("c1", "N1")
+	_, err := b.ReleaseHold(b.ctx, first.ID, ann)
+	b.must(err)
+	b.Advance(time.Minute)
+	second := b.held("c1", "N1")
+	_, err = b.ReleaseHold(b.ctx, second.ID, ann)
+	b.must(err)
+	b.held("c1", "N1") // lives
+	b.held("c2", "N1") // is another's
+	over, err := b.Ended(b.ctx, spring, "c1")
+	b.must(err)
+	if len(over) != 2 || over[0].ID != second.ID || over[1].ID != first.ID {
+		t.Fatalf("ended: %+v", over)
+	}
+	if last := over[0].History[len(over[0].History)-1]; last.To != ledger.Released || last.Actor != ann.Actor {
+		t.Errorf("who ended it is not said: %+v", last)
 	}
 }

@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -16,7 +18,7 @@ type Candidate struct {
 	OnRoster bool
 	Levels   []string        // what may be booked; empty: any
 	Email    *bool           // nil: none was asked about
-	Booking  *ledger.Booking // the live one; released ones are not found by code
+	Booking  *ledger.Booking // the live one; for those that are over: Ended
 }
 
 // Lookup finds a candidate by code, as a help desk does: is it on the roster,
@@ -78,4 +80,29 @@ func (d *Desk) bookingOf(ctx context.Context, saleID string, c *Candidate) error
 	}
 	c.Booking = &b
 	return nil
+}
+
+// shownEnded bounds what Ended returns: who books and gives back all day does not
+// fill a screen.
+const shownEnded = 20
+
+// Ended returns the bookings of a candidate (Candidate.Owner) that are over, the
+// latest first, at most twenty: what somebody asks about who had a seat. No index
+// leads from candidates to them, because nothing else needs one: it reads every
+// booking of the sale, so it is for a question and not for a loop.
+func (d *Desk) Ended(ctx context.Context, saleID, owner string) ([]ledger.Booking, error) {
+	var ended []ledger.Booking
+	err := d.Store.Scan(ctx, saleID, ledger.Visitor{Booking: func(b ledger.Booking) error {
+		if b.Candidate == owner && b.State == ledger.Released {
+			ended = append(ended, b)
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("operator: look for a candidate's ended bookings in sale %s: %w", saleID, err)
+	}
+	slices.SortFunc(ended, func(a, b ledger.Booking) int {
+		return cmp.Or(b.AdmittedAt.Compare(a.AdmittedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return ended[:min(len(ended), shownEnded)], nil
 }

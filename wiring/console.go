@@ -39,6 +39,7 @@ type candidate struct {
 	Levels       []string `json:"levels"`
 	EmailMatches *bool    `json:"email_matches,omitempty"`
 	Booking      *found   `json:"booking,omitempty"`
+	Ended        []found  `json:"ended"` // null: not looked for
 }
 
 type found struct {
@@ -60,23 +61,36 @@ type change struct {
 	Actor  string    `json:"actor"`
 }
 
-func (o operations) Lookup(ctx context.Context, saleID, code, email string) (any, error) {
+func (o operations) Lookup(ctx context.Context, saleID, code, email string, ended bool) (any, error) {
 	c, err := o.desk.Lookup(ctx, saleID, code, email)
 	if err != nil {
 		return nil, err
 	}
 	doc := candidate{Owner: c.Owner, OnRoster: c.OnRoster, Levels: c.Levels, EmailMatches: c.Email}
-	if b := c.Booking; b != nil {
-		f := found{BookingID: b.ID, State: stateWord(b.State), Level: b.Level, Seats: b.Tokens(), AdmittedAt: b.AdmittedAt, HoldUntil: b.HoldUntil, History: []change{}}
-		if !b.Payment.Zero() {
-			f.Payment = b.Payment.String()
-		}
-		for _, h := range b.History {
-			f.History = append(f.History, change{At: h.At, From: stateWord(h.From), To: stateWord(h.To), Reason: string(h.Reason), Actor: string(h.Actor)})
-		}
+	if c.Booking != nil {
+		f := foundOf(*c.Booking)
 		doc.Booking = &f
 	}
-	return doc, nil
+	if !ended {
+		return doc, nil
+	}
+	over, err := o.desk.Ended(ctx, saleID, c.Owner)
+	doc.Ended = []found{} // looked for, and perhaps none
+	for _, b := range over {
+		doc.Ended = append(doc.Ended, foundOf(b))
+	}
+	return doc, err
+}
+
+func foundOf(b ledger.Booking) found {
+	f := found{BookingID: b.ID, State: stateWord(b.State), Level: b.Level, Seats: b.Tokens(), AdmittedAt: b.AdmittedAt, HoldUntil: b.HoldUntil, History: []change{}}
+	if !b.Payment.Zero() {
+		f.Payment = b.Payment.String()
+	}
+	for _, h := range b.History {
+		f.History = append(f.History, change{At: h.At, From: stateWord(h.From), To: stateWord(h.To), Reason: string(h.Reason), Actor: string(h.Actor)})
+	}
+	return f
 }
 
 // stateWord: a booking that the ledger does not have yet is pending.

@@ -42,13 +42,14 @@ type order struct {
 	Email    string    `json:"email"`
 	DryRun   bool      `json:"dry_run"`
 	Refund   bool      `json:"refund"`
+	Ended    bool      `json:"ended"`
 }
 
 const (
 	maxOrder  = 4 << 10
 	maxReason = 500
 	actFor    = 30 * time.Second
-	readFor   = 5 * time.Minute // repair and export read a whole sale
+	readFor   = 5 * time.Minute // repair, export and ended bookings read a whole sale
 )
 
 func (c *Console) read(e echo.Context) (saleID string, o order, err error) {
@@ -115,9 +116,14 @@ func (c *Console) lookup(e echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(e.Request().Context(), actFor)
+	wait := actFor
+	if o.Ended {
+		wait = readFor
+		patient(e.Response(), wait)
+	}
+	ctx, cancel := context.WithTimeout(e.Request().Context(), wait)
 	defer cancel()
-	found, err := c.Desk.Lookup(ctx, id, o.Code, o.Email)
+	found, err := c.Desk.Lookup(ctx, id, o.Code, o.Email, o.Ended)
 	if err != nil {
 		return err
 	}

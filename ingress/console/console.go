@@ -29,8 +29,9 @@ type Desk interface {
 	admin.Operations
 	// SetTimes moves opening and closing; a zero time stays.
 	SetTimes(ctx context.Context, saleID string, opensAt, closesAt time.Time, by admin.By) error
-	// Lookup finds a candidate by code; email may be "".
-	Lookup(ctx context.Context, saleID, code, email string) (any, error)
+	// Lookup finds a candidate by code; email may be "". With ended the bookings that
+	// are over are found, too, which reads every booking of the sale.
+	Lookup(ctx context.Context, saleID, code, email string, ended bool) (any, error)
 	Trail(ctx context.Context, saleID string, each func(TrailEntry) error) error
 	Export(ctx context.Context, saleID string, out io.Writer) error
 	// ImportRoster reads what open opens, more than once.

@@ -7,7 +7,7 @@ desk.chart = (() => {
   const keys = ["cap", "held", "paid", "pending", "free"]; // as the stream has them
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const colours = dark ? ["#eceef2", "#ffc46b", "#6ed48c", "#ff9b96", "#8fb4ff"] : ["#16181d", "#a35c00", "#14722f", "#b3161b", "#0b4fd6"];
-  const dashes = [[1, 4], [8, 4], [], [4, 2], [2, 3]];
+  const dashes = [[1, 4], [8, 4], [], [4, 2], [2, 3]], styles = ["dotted", "dashed", "solid", "dashed", "dotted"];
   const ink = dark ? "#b4bac6" : "#50555f", line = dark ? "#363b45" : "#dfe2e8";
   let points = [], plot = null;
 
@@ -19,7 +19,7 @@ desk.chart = (() => {
     const data = [of.map((p) => p.t / 1000), ...keys.map((_, i) => of.map((p) => p.levels[level][i]))];
     if (plot) return plot.setData(data);
     plot = new uPlot({
-      ...size(), legend: { live: false, markers: { fill: (_, i) => colours[i - 1] } }, axes: [axis, { ...axis, size: 55 }],
+      ...size(), legend: { live: false, markers: { width: 3, fill: () => "transparent", stroke: (_, i) => colours[i - 1], dash: (_, i) => styles[i - 1] } }, axes: [axis, { ...axis, size: 55 }],
       scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
       series: [{ label: "Time" }, ...keys.map((k, i) => ({ label: k, stroke: colours[i], dash: dashes[i], width: 2, points: { show: false } }))],
     }, data, box);

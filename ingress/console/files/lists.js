@@ -25,15 +25,18 @@
       ["candidate", c.owner], ["may book", c.on_roster ? (c.levels && c.levels.length ? c.levels.join(", ") : "every level") : undefined],
       ["e-mail", c.email_matches === undefined ? undefined : c.email_matches ? "matches" : "is another one"]])];
     const b = c.booking;
-    if (!b) return [...parts, el("p", "No live booking.")];
-    parts.push(desk.list([["booking", b.booking_id], ["state", b.state], ["level", b.level], ["seats", b.seats.join(", ")], ["held until", time(b.hold_until)], ["payment", b.payment]]));
-    if (b.history.length) parts.push(desk.acts.table(["At", "From", "To", "Why", "Who"], b.history.map((h) => [time(h.at), h.from, h.to, h.reason, h.actor])));
-    if (b.state === "held" || b.state === "pending") parts.push(desk.button("Release", "Release " + b.booking_id, () => release(b.booking_id, find)));
-    if (b.state === "paid") parts.push(desk.button("Cancel and refund", "Cancel " + b.booking_id, () => cancel(b.booking_id, find)));
-    return parts;
+    if (b) parts.push(...booking(b)); else parts.push(el("p", "No live booking."));
+    if (b && (b.state === "held" || b.state === "pending")) parts.push(desk.button("Release", "Release " + b.booking_id, () => release(b.booking_id, find)));
+    if (b && b.state === "paid") parts.push(desk.button("Cancel and refund", "Cancel " + b.booking_id, () => cancel(b.booking_id, find)));
+    if (!c.ended) return [...parts, desk.button("Show ended bookings", "", () => find(true)), el("p", "Reads the whole ledger: some seconds in a large sale.", "hint")];
+    if (c.ended.length === 0) parts.push(el("p", "No booking has ended."));
+    return [...parts, ...c.ended.flatMap((e) => [el("h3", "Ended: " + e.booking_id), ...booking(e)])];
   };
-  const find = async () => {
-    const body = { code: at("find-code").value, email: at("find-email").value };
+  const booking = (b) => [desk.list([["booking", b.booking_id], ["state", b.state], ["level", b.level], ["seats", b.seats.join(", ")], ["held until", time(b.hold_until)], ["payment", b.payment]]),
+    ...(b.history.length ? [desk.acts.table(["At", "From", "To", "Why", "Who"], b.history.map((h) => [time(h.at), h.from, h.to, h.reason, h.actor]))] : [])];
+  const find = async (ended = false) => {
+    const body = { code: at("find-code").value, email: at("find-email").value, ended };
+    if (ended) desk.report("found", el("p", "Reading the ledger …"));
     try { desk.report("found", ...found(await desk.ask("POST", desk.path("lookup"), body))); } catch (e) { desk.report("found", el("p", e.message, "fault")); }
   };
   at("find").addEventListener("submit", (event) => { event.preventDefault(); find(); });

@@ -3,6 +3,7 @@
 
 (async () => {
   const { at } = desk, choice = at("sale");
+  at("zone").textContent = "Times are those of this device (" + Intl.DateTimeFormat().resolvedOptions().timeZone + ").";
   const show = (id) => {
     desk.sale = id;
     choice.value = id;
