@@ -10,6 +10,7 @@ import (
 // Input is what a seller knows of the sale.
 type Input struct {
 	Bookings float64 // paid, in a month
+	Sales    float64 // that open in the same second, each with the figures below
 	Attempts float64 // booking requests for each of them
 	Polls    float64 // requests of pages and status for each of them
 
@@ -27,7 +28,7 @@ const DefaultRedisMicros = 50
 
 // Defaults are a month with a million bookings, and an opening second with
 // 2,000 requests.
-var Defaults = Input{Bookings: 1e6, Attempts: 5, Polls: 30, Rate: 2000, Winners: 400, RedisMicros: DefaultRedisMicros}
+var Defaults = Input{Bookings: 1e6, Sales: 1, Attempts: 5, Polls: 30, Rate: 2000, Winners: 400, RedisMicros: DefaultRedisMicros}
 
 // Check names the first figure that makes no sense, in a stable order.
 func (in Input) Check() error {
@@ -36,7 +37,7 @@ func (in Input) Check() error {
 		value float64
 		zero  bool // may be 0
 	}{
-		{"bookings", in.Bookings, false}, {"attempts", in.Attempts, false}, {"polls", in.Polls, true}, {"rate", in.Rate, false},
+		{"bookings", in.Bookings, false}, {"sales", in.Sales, false}, {"attempts", in.Attempts, false}, {"polls", in.Polls, true}, {"rate", in.Rate, false},
 		{"winners", in.Winners, true}, {"gateway-rate", in.GatewayRate, true}, {"redis-us", in.RedisMicros, false},
 	} {
 		if f.value < 0 || f.value == 0 && !f.zero || math.IsNaN(f.value) || math.IsInf(f.value, 0) {
@@ -84,6 +85,11 @@ const (
 	bytesAnswer           = 2e3
 )
 
+// What the template makes (a test counts), the metrics of our own that are written
+// while nothing is wrong, and about as many as Container Insights writes of a
+// cluster with two services.
+const alarms, secrets, ownMetrics, insights = 32, 5, 8, 45
+
 // Size is one of two settings, by its name.
 type Size struct {
 	name                    string
@@ -96,8 +102,8 @@ type Size struct {
 
 // Sizes are the settings that the model knows: small and large.
 var Sizes = map[string]Size{
-	"small": {"small", valkeyT4gSmall, 2, 1, 0.5, 1, 0.25, 0.5, 30, 4, 8},
-	"large": {"large", valkeyR7gLarge, 4, 4, 1, 2, 0.5, 1, 30, 4, 8},
+	"small": {"small", valkeyT4gSmall, 2, 1, 0.5, 1, 0.25, 0.5, alarms, secrets, ownMetrics + insights},
+	"large": {"large", valkeyR7gLarge, 4, 4, 1, 2, 0.5, 1, alarms, secrets, ownMetrics + insights},
 }
 
 // Cost is one line of a bill.

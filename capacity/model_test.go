@@ -1,7 +1,9 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 )
@@ -65,6 +67,47 @@ func TestMemoryIsPlannedAboveWhatWasMeasured(t *testing.T) {
 	}{{40_000, 20_700, 18_500_000}, {1_000_000, 200_000, 239_000_000}} {
 		if got := RedisBytes(c.candidates, c.seats); got < c.measured || got > 2*c.measured {
 			t.Errorf("%d candidates, %d seats: planned %d bytes, measured %d", c.candidates, c.seats, got, c.measured)
+		}
+	}
+}
+
+// TestTheTemplateHasWhatIsPaidFor counts what the model puts on the bill.
+func TestTheTemplateHasWhatIsPaidFor(t *testing.T) {
+	body, err := os.ReadFile("../infra/template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]int{"AWS::CloudWatch::Alarm": alarms, "AWS::SecretsManager::Secret": secrets, "AWS::EC2::NatGateway": 2} {
+		if got := strings.Count(string(body), `"Type": "`+kind+`"`); got != want {
+			t.Errorf("%d of %s, the model pays for %d", got, kind, want)
+		}
+	}
+	for _, s := range Sizes { // what a task of the parameter TaskSize has, in CPU and MB
+		for _, share := range []float64{s.ingressCPU, s.ingressGB, s.workersCPU, s.workersGB} {
+			if units := fmt.Sprintf("%q", fmt.Sprint(1024*share)); !strings.Contains(string(body), units) {
+				t.Errorf("no task of the template has %s of CPU or memory, as the size %s", units, s.name)
+			}
+		}
+	}
+}
+
+// TestReach: a shard holds as many sales as its thread bears, and a sale that
+// asks for more than a thread fits on none.
+func TestReach(t *testing.T) {
+	in := Defaults
+	in.RedisMicros, in.Rate, in.Sales = 50, 2000, 20
+	if r := ReachOf(in); math.Abs(r.SaleRate-14000) > 1 || r.SalesPerShard != 7 || r.Shards != 3 || r.RegionWinners != 2545 {
+		t.Errorf("%+v", r)
+	}
+	in.Rate = 28000
+	if r := ReachOf(in); math.Abs(r.SalesPerShard-0.5) > 1e-9 || r.Shards != 20 {
+		t.Errorf("%+v", r)
+	}
+	in = Defaults
+	in.Sales = 10
+	for _, l := range Limits(in) {
+		if l.Part == "SQS FIFO: the queue" && l.Need != 10*in.Winners {
+			t.Errorf("ten sales send %v events", l.Need)
 		}
 	}
 }

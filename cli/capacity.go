@@ -30,7 +30,7 @@ admission takes 66 µs of the thread, in batches, which a crowd makes, 9 to 14.`
 				return usage(cmd, "--%v", err)
 			}
 			if asJSON {
-				return writeJSON(a.stdout, map[string]any{"idle_month": capacity.Idle(s), "bookings": capacity.Usage(in), "limits": capacity.Limits(in)})
+				return writeJSON(a.stdout, map[string]any{"idle_month": capacity.Idle(s), "bookings": capacity.Usage(in), "limits": capacity.Limits(in), "reach": capacity.ReachOf(in)})
 			}
 			a.showCapacity(in, size, s)
 			return nil
@@ -40,6 +40,7 @@ admission takes 66 µs of the thread, in batches, which a crowd makes, 9 to 14.`
 	f.Float64Var(&in.Bookings, "bookings", in.Bookings, "paid bookings in a month")
 	f.Float64Var(&in.Attempts, "attempts", in.Attempts, "booking requests for each of them")
 	f.Float64Var(&in.Polls, "polls", in.Polls, "requests of pages and status for each of them")
+	f.Float64Var(&in.Sales, "sales", in.Sales, "sales that open in the same second, each with this rate and these winners")
 	f.Float64Var(&in.Rate, "rate", in.Rate, "booking requests in the busiest second")
 	f.Float64Var(&in.Winners, "winners", in.Winners, "bookings that the busiest second admits")
 	f.Float64Var(&in.GatewayRate, "gateway-rate", in.GatewayRate, "payments a second that the gateway allows; 0: not known")
@@ -54,7 +55,7 @@ func (a *app) showCapacity(in capacity.Input, name string, s capacity.Size) {
 	a.showBill(capacity.Idle(s))
 	fmt.Fprintf(a.stdout, "\nfor %.0f bookings\n", in.Bookings)
 	a.showBill(capacity.Usage(in))
-	fmt.Fprintf(a.stdout, "\nthe busiest second: %.0f requests, %.0f admitted\n", in.Rate, in.Winners)
+	fmt.Fprintf(a.stdout, "\nthe busiest second: %.0f requests, %.0f admitted; sales: %.0f\n", in.Rate, in.Winners, in.Sales)
 	for _, l := range capacity.Limits(in) {
 		words := string(l.Verdict)
 		if l.Verdict != capacity.Enough {
@@ -62,6 +63,12 @@ func (a *app) showCapacity(in capacity.Input, name string, s capacity.Size) {
 		}
 		fmt.Fprintf(a.stdout, "  %-36s %8.0f of %8.0f %-14s %s\n", l.Part, l.Need, l.Have, l.Unit, words)
 	}
+	r := capacity.ReachOf(in)
+	fmt.Fprintln(a.stdout, "\nhow far it goes, planned with 70 % of each limit")
+	fmt.Fprintf(a.stdout, "  %-36s %8.0f requests/s\n", "one sale", r.SaleRate)
+	fmt.Fprintf(a.stdout, "  %-36s %8.3g such sales at once\n", "one shard of Redis", r.SalesPerShard)
+	fmt.Fprintf(a.stdout, "  %-36s %8.0f shards\n", fmt.Sprintf("sales: %.0f", in.Sales), r.Shards)
+	fmt.Fprintf(a.stdout, "  %-36s %8.0f bookings/s of all sales, the table warmed\n", "one region", r.RegionWinners)
 }
 
 func (a *app) showBill(bill []capacity.Cost) {

@@ -89,5 +89,5 @@ func Failed(checks []Check) bool {
 
 // limits of the crowd.
 func (c Crowd) limits() []capacity.Limit {
-	return capacity.Limits(capacity.Input{Rate: c.Rate, Winners: c.Winners, GatewayRate: c.GatewayRate, RedisMicros: c.RedisMicros})
+	return capacity.Limits(capacity.Input{Sales: 1, Rate: c.Rate, Winners: c.Winners, GatewayRate: c.GatewayRate, RedisMicros: c.RedisMicros})
 }

@@ -18,6 +18,7 @@ type parameters struct {
 	ingressLambda awscdk.CfnCondition // the balancer calls a function; no ingress tasks
 	hasPublicURL  awscdk.CfnCondition
 	hasAlarmEmail awscdk.CfnCondition
+	smallTasks    awscdk.CfnCondition // half of the processors and memory
 	restored      awscdk.CfnCondition // the ledger is a table that was restored, not the stack's own
 	hasOperators  awscdk.CfnCondition // a network of operators reaches the console
 }
@@ -67,6 +68,7 @@ func (s *Stack) addParameters() {
 	ingress := add("Ingress", "fargate", "What takes bookings: long-running tasks, or, for small or rare sales, a function that the load balancer calls; then seats are not streamed, admissions not grouped, and operators have the command line only.", "fargate", "lambda")
 	s.ingressTasks = s.addParameter(parameter{name: "IngressTasks", kind: "Number", otherwise: "2", says: "Ingress tasks if Ingress is fargate, spread over two zones."})
 	s.workerTasks = s.addParameter(parameter{name: "WorkerTasks", kind: "Number", otherwise: "2", says: "Worker tasks if Workers is fargate."})
+	taskSize := add("TaskSize", "large", "large: 1 CPU and 2 GB for an ingress task, half of it for a worker. small: half of each.", "large", "small")
 	publicURL := add("PublicUrl", "", "The address that candidates use, without a final slash. Empty: the CloudFront distribution's own.")
 	s.gateway = add("Gateway", "page", "HOLDFAST_GATEWAY: the gateway at which new bookings pay.")
 	s.sandboxURL = add("SandboxUrl", "", "HOLDFAST_SANDBOX_URL: the sandbox gateway, for rehearsals only.")
@@ -81,6 +83,7 @@ func (s *Stack) addParameters() {
 	s.workersLambda = s.condition("WorkersAreLambda", awscdk.Fn_ConditionEquals(workers.ValueAsString(), "lambda"))
 	s.ingressLambda = s.condition("IngressIsLambda", awscdk.Fn_ConditionEquals(ingress.ValueAsString(), "lambda"))
 	s.hasPublicURL = s.condition("HasPublicUrl", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(publicURL.ValueAsString(), "")))
+	s.smallTasks = s.condition("TasksAreSmall", awscdk.Fn_ConditionEquals(taskSize.ValueAsString(), "small"))
 	s.restored = s.condition("LedgerIsRestored", awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.ledgerTable.ValueAsString(), ownTable)))
 	s.hasOperators = s.condition("HasOperators", awscdk.Fn_ConditionAnd(
 		awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(s.operatorNetwork.ValueAsString(), "")), awscdk.Fn_ConditionNot(s.ingressLambda)))

@@ -73,7 +73,9 @@ func (s *Stack) service(id string, cluster awsecs.CfnCluster, task awsecs.CfnTas
 	})
 }
 
-// task is one role of the program in a container that can't write its own disk.
+// task is one role of the program in a container that can't write its own disk,
+// with so many units of processor (1024 are one) and MB of memory if tasks are
+// large.
 func (s *Stack) task(id, command string, cpu, memory int, execution *string, logs awslogs.CfnLogGroup, grants []grant) awsecs.CfnTaskDefinition {
 	container := &awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
 		Name: str("holdfast"), Image: s.image.ValueAsString(), Essential: jsii.Bool(true), StopTimeout: num(stopSeconds),
@@ -92,7 +94,7 @@ func (s *Stack) task(id, command string, cpu, memory int, execution *string, log
 		}
 	}
 	return awsecs.NewCfnTaskDefinition(s.Stack, str(id+"Task"), &awsecs.CfnTaskDefinitionProps{
-		Family: str("holdfast-" + lower(id)), Cpu: text(cpu), Memory: text(memory), NetworkMode: str("awsvpc"), RequiresCompatibilities: strs("FARGATE"),
+		Family: str("holdfast-" + lower(id)), Cpu: when(s.smallTasks, *text(cpu / 2), *text(cpu)), Memory: when(s.smallTasks, *text(memory / 2), *text(memory)), NetworkMode: str("awsvpc"), RequiresCompatibilities: strs("FARGATE"),
 		RuntimePlatform:  &awsecs.CfnTaskDefinition_RuntimePlatformProperty{CpuArchitecture: str("ARM64"), OperatingSystemFamily: str("LINUX")},
 		ExecutionRoleArn: execution, TaskRoleArn: s.role(id+"Role", "ecs-tasks.amazonaws.com", grants...).AttrArn(),
 		ContainerDefinitions: &[]any{container},
