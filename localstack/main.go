@@ -5,7 +5,8 @@
 //	go run ./localstack holdfast ... a command of the holdfast CLI
 //
 // With AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL_DYNAMODB) set
-// it uses that endpoint in place of its own queue and table.
+// it uses that endpoint in place of its own queue and table; beside AWS_ENDPOINT_URL
+// also the Redis of HOLDFAST_REDIS_ADDRS, which needs one replica.
 package main
 
 import (

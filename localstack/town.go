@@ -54,7 +54,18 @@ var (
 	givenAWS      = os.Getenv("AWS_ENDPOINT_URL")
 	givenSQS      = os.Getenv("AWS_ENDPOINT_URL_SQS")
 	givenDynamoDB = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB")
+	givenRedis    = os.Getenv("HOLDFAST_REDIS_ADDRS")
 )
+
+// elsewhere is what runs elsewhere. A Redis counts only beside a whole cloud: by
+// itself it may be one that sells.
+func elsewhere() cloud.Options {
+	o := cloud.Options{AWSEndpoint: givenAWS, SQSEndpoint: givenSQS, DynamoDBEndpoint: givenDynamoDB}
+	if givenAWS != "" {
+		o.RedisAddr = givenRedis
+	}
+	return o
+}
 
 // openTown starts the cloud and the processes and waits until they are ready.
 // On an error nothing is left running.
@@ -77,12 +88,10 @@ func openTown(ctx context.Context, o townOptions, out io.Writer) (_ *town, err e
 	public, operator := address(o.public), address(o.operator)
 	t.public, t.operator = cmp.Or(o.front, "http://"+public), "http://"+operator
 	fmt.Fprintln(out, "starting Redis (primary and replica), queue, table and payment gateway ...")
-	t.cloud, err = cloud.Start(ctx, cloud.Options{
-		AWSEndpoint: givenAWS, SQSEndpoint: givenSQS, DynamoDBEndpoint: givenDynamoDB,
-		WebhookURL: func(account string) string { return t.public + "/webhooks/" + account },
-		Log:        t.slog,
-	})
-	if err != nil {
+	given := elsewhere()
+	given.WebhookURL = func(account string) string { return t.public + "/webhooks/" + account }
+	given.Log = t.slog
+	if t.cloud, err = cloud.Start(ctx, given); err != nil {
 		return nil, err
 	}
 	maps.Copy(t.env, t.cloud.Env())

@@ -116,7 +116,11 @@ func (t *town) panel(out io.Writer, people *rostergen.Roster) {
 	row("operators' API", t.operator+"/admin  (bearer token "+t.env["HOLDFAST_OPERATOR_TOKEN"]+")")
 	row("metrics, health", t.operator+"/metrics  "+t.operator+"/readyz")
 	row("payment gateway", t.cloud.GatewayURL)
-	row("Redis", t.cloud.Redis.Primary.Addr()+" (primary)  "+t.cloud.Redis.Replica.Addr()+" (replica)")
+	if t.cloud.Redis == nil {
+		row("Redis", t.cloud.RedisAddr()+" (elsewhere)")
+	} else {
+		row("Redis", t.cloud.RedisAddr()+" (primary)  "+t.cloud.Redis.Replica.Addr()+" (replica)")
+	}
 	if t.cloud.AWSURL != "" {
 		row("queue and table", t.cloud.AWSURL+" (SQS FIFO and DynamoDB, in this process)")
 	}

@@ -33,6 +33,7 @@ type Options struct {
 	// AWSEndpoint, SQSEndpoint and DynamoDBEndpoint replace the emulators by
 	// something that runs elsewhere, as AWS_ENDPOINT_URL and its relatives do.
 	AWSEndpoint, SQSEndpoint, DynamoDBEndpoint string
+	RedisAddr                                  string                      // a primary with one replica that runs elsewhere; "": a pair of our own
 	WebhookURL                                 func(account string) string // where the gateway sends its webhooks
 	Faults                                     fault.Plan                  // nil: none
 	Log                                        *slog.Logger                // nil: slog.Default
@@ -40,7 +41,7 @@ type Options struct {
 
 // Cloud is a running local cloud.
 type Cloud struct {
-	Redis   *redisproc.Pair
+	Redis   *redisproc.Pair // nil if it is elsewhere
 	Gateway *server.Server
 
 	AWSURL     string // of the emulators; "" if both are elsewhere
@@ -64,8 +65,10 @@ func Start(ctx context.Context, opt Options) (_ *Cloud, err error) {
 			err = errors.Join(err, c.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if c.Redis, err = redisproc.StartPair(ctx, redisproc.Options{AppendOnly: true}); err != nil {
-		return nil, err
+	if opt.RedisAddr == "" {
+		if c.Redis, err = redisproc.StartPair(ctx, redisproc.Options{AppendOnly: true}); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.startAWS(run); err != nil {
 		return nil, err
@@ -124,12 +127,20 @@ func (c *Cloud) account(name string, moves payment.Moves) engine.Account {
 
 const appKey = "demo"
 
+// RedisAddr is the primary's address.
+func (c *Cloud) RedisAddr() string {
+	if c.Redis == nil {
+		return c.opt.RedisAddr
+	}
+	return c.Redis.Primary.Addr()
+}
+
 // Env is the configuration of Holdfast's processes for this cloud: names and
 // values of environment variables.
 func (c *Cloud) Env() map[string]string {
 	env := map[string]string{
 		"AWS_REGION": wire.Region, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
-		"HOLDFAST_REDIS_ADDRS":            c.Redis.Primary.Addr(),
+		"HOLDFAST_REDIS_ADDRS":            c.RedisAddr(),
 		"HOLDFAST_REDIS_REPLICAS":         "1",
 		"HOLDFAST_CREATE_RESOURCES":       "true",
 		"HOLDFAST_SANDBOX_URL":            c.GatewayURL,
