@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/events"
@@ -24,6 +22,7 @@ import (
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/ledger/ledgertest"
 	"github.com/holdfast/holdfast/lifecycle"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/payment/sandbox"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
@@ -32,7 +31,7 @@ import (
 	"github.com/holdfast/holdfast/workers"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 const (
 	theSale    = "spring"

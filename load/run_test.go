@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/holdfast/holdfast/localstack/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // crowdAt sends a small crowd to a shop and judges it.
 func crowdAt(t *testing.T, s *shop) (Result, []Check) {

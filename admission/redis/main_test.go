@@ -10,9 +10,9 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/localstack/redisproc"
 )
 
@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := leak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

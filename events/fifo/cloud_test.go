@@ -18,11 +18,11 @@ import (
 	"github.com/holdfast/holdfast/events/fifo"
 	"github.com/holdfast/holdfast/localstack/fault"
 	engine "github.com/holdfast/holdfast/localstack/fifo"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/localstack/wire"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // cloud is the local cloud's SQS over real HTTP, with faults and a clock that a
 // test may move forward.

@@ -9,16 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/ingress/booking"
 	"github.com/holdfast/holdfast/ingress/seats"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/sale"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // town is a hub over a hall of so many seats.
 type town struct {

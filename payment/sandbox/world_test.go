@@ -8,15 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/payment/sandbox"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
 	"github.com/holdfast/holdfast/payment/sandbox/server"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // clock is a clock that only tests move.
 type clock struct {

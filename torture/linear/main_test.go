@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
+
+	"github.com/holdfast/holdfast/localstack/leak"
 )
 
 func TestMain(m *testing.M) {
 	goredis.SetLogger(mute{}) // it reports every connection that a dead server refuses
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 type mute struct{}

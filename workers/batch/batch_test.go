@@ -17,11 +17,11 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/holdfast/holdfast/events"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/workers/batch"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 type handlerFunc func(context.Context, events.Event, events.Meta) error
 

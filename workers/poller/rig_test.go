@@ -16,12 +16,12 @@ import (
 	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/localstack/fault"
 	engine "github.com/holdfast/holdfast/localstack/fifo"
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/workers/delivery"
 	"github.com/holdfast/holdfast/workers/poller"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 const (
 	queue      = "q.fifo"

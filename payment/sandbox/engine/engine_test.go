@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"github.com/holdfast/holdfast/localstack/leak"
 	"github.com/holdfast/holdfast/payment"
 	"github.com/holdfast/holdfast/payment/sandbox/api"
 	"github.com/holdfast/holdfast/payment/sandbox/engine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 const amount = 1000
 
