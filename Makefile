@@ -136,4 +136,4 @@ chromium:
 
 .PHONY: clean
 clean: ## Remove what the targets built
-	rm -rf bin dist .holdfast torture-report soak-report
+	rm -rf bin dist .holdfast torture-report soak-report artefacts

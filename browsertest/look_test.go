@@ -18,6 +18,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -30,7 +31,7 @@ var axe string
 const largest = 128 << 10
 
 // look checks what is on the screen with axe-core, at the widths of a phone and
-// of a desk, and takes pictures of it. HOLDFAST_SCREENSHOTS names the folder for
+// of a desk, by day and by night, and takes pictures of it. HOLDFAST_SCREENSHOTS names the folder for
 // them.
 func (p *tab) look(name string) {
 	p.Helper()
@@ -55,7 +56,25 @@ func (p *tab) look(name string) {
 			p.Errorf("%s weighs %d bytes", path, len(picture))
 		}
 	}
+	p.do(chromedp.EmulateViewport(320, 256)) // as 1280 px are at a zoom of 400 %
+	if wide := js[int](p, "document.documentElement.scrollWidth"); wide > 320 {
+		p.Errorf("%s: %d px wide on a screen of 320", name, wide)
+	}
 	p.do(chromedp.EmulateViewport(360, 740))
+	p.scheme("dark")
+	p.violations(name + " in the dark")
+	p.scheme("light")
+}
+
+// scheme is what the device prefers: "light" or "dark".
+func (p *tab) scheme(prefers string) {
+	p.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: prefers}}})
+		return err
+	}))
+	p.await(fmt.Sprintf("matchMedia('(prefers-color-scheme: %s)').matches", prefers))
 }
 
 func (p *tab) shot() []byte {

@@ -54,7 +54,7 @@ var sales = map[string]struct {
 }{
 	"way": {10 * time.Minute, 5, 5}, "lost": {10 * time.Minute, 5, 5}, "tabs": {10 * time.Minute, 5, 5}, "back": {10 * time.Minute, 5, 5},
 	"skew": {10 * time.Minute, 5, 5}, "storm": {10 * time.Minute, 5, 5}, "words": {10 * time.Minute, 1, 5}, "full": {10 * time.Minute, 1, 1},
-	"short": {12 * time.Second, 5, 5}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
+	"short": {12 * time.Second, 5, 5}, "late": {12 * time.Second, 1, 1}, "office": {10 * time.Minute, 5, 5}, "messy": {10 * time.Minute, 5, 5}, "keys": {10 * time.Minute, 5, 5},
 	"look": {10 * time.Minute, 5, 5}, "german": {10 * time.Minute, 5, 5}, "wait": {10 * time.Minute, 5, 5}, "tiny": {10 * time.Minute, 1, 1},
 	"desk": {10 * time.Minute, 30, 10}, "slow": {10 * time.Minute, 5, 5}, "clock": {10 * time.Minute, 5, 5},
 	"hall": {10 * time.Minute, 0, 0}, "race": {10 * time.Minute, 0, 0}, "choice": {10 * time.Minute, 0, 0}, "fingers": {10 * time.Minute, 0, 0}, // named seats
