@@ -133,11 +133,11 @@ func installOnce(ctx context.Context, s *admredis.Store, id string, seats, total
 
 // request is what a candidate asks, with ids as long as real ones.
 func (g *ground) request(candidate string) admission.Request {
-	const pad = "00000000000000000000000000000000"
+	const pad = "0000000000000000000000000000000000000000000" // 43, as sale.Hasher makes them
 	c := pad[len(candidate):] + candidate
 	return admission.Request{
-		Sale: g.sale, BookingID: bookingID(), Candidate: c, Level: level, Gen: generation, Key: "k" + c[1:], InputHash: "i" + c[1:],
-		RosterVersion: "v1", EmailHash: c[16:], AmountMinor: 2500, Currency: "EUR", Count: 1,
+		Sale: g.sale, BookingID: bookingID(), Candidate: c, Level: level, Gen: generation, Key: "k" + c[22:], InputHash: "i" + c[22:],
+		RosterVersion: "v1", EmailHash: c[27:], AmountMinor: 2500, Currency: "EUR", Count: 1,
 	}
 }
 

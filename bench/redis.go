@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	admredis "github.com/holdfast/holdfast/admission/redis"
@@ -87,7 +88,7 @@ func (g *ground) script(ctx context.Context) (float64, error) {
 	}
 	const r = "__rand_int__"
 	command := append([]string{"EVALSHA", sha, strconv.Itoa(len(g.keys()))}, g.keys()...)
-	command = append(command, "B0000000000000"+r, "00000000000000000000"+r, level, "1", "k0000000000000000000"+r, "i0000000000000000000"+r,
+	command = append(command, "B0000000000000"+r, strings.Repeat("0", 31)+r, level, "1", "k000000000"+r, "i000000000"+r,
 		"v1", "0000"+r, "2500", "EUR", "1")
 	return g.redisBenchmark(ctx, 30_000, command...)
 }

@@ -83,7 +83,7 @@ func newVector(reqs []*admission.Request) *vector {
 // (lua/admit_many.lua).
 func (v *vector) pack(reqs []*admission.Request, seats int) {
 	out := &v.args
-	out.Reset(7, 200*len(reqs)) // with ids as long as ours 150
+	out.Reset(200 * len(reqs)) // with ids as long as ours 150
 	out.Array(len(v.levels.names))
 	for _, l := range v.levels.names {
 		out.String(l)
@@ -98,27 +98,28 @@ func (v *vector) pack(reqs []*admission.Request, seats int) {
 		out.Int(max(sp.count, 0)) // fewer than 1 are refused there
 		out.Int(sp.named)
 	}
-	out.Array(len(reqs))
-	for _, spec := range v.of {
+	of := v.of
+	if len(v.specs) == 1 {
+		of = nil
+	}
+	out.Array(len(of))
+	for _, spec := range of {
 		out.Int(spec)
-	}
-	out.Array(len(reqs))
-	for _, r := range reqs {
-		out.String(r.BookingID)
-	}
-	out.Array(len(reqs))
-	for _, r := range reqs {
-		out.String(r.Candidate)
-	}
-	out.Array(len(reqs))
-	for _, r := range reqs {
-		out.Joined('|', r.Key, r.InputHash, r.EmailHash)
 	}
 	out.Array(seats)
 	for _, r := range reqs {
 		for _, seat := range r.Seats {
 			out.String(seat)
 		}
+	}
+	for _, r := range reqs {
+		out.String(r.BookingID)
+	}
+	for _, r := range reqs {
+		out.String(r.Candidate)
+	}
+	for _, r := range reqs {
+		out.Joined('|', r.Key, r.InputHash, r.EmailHash)
 	}
 }
 

@@ -18,7 +18,7 @@ type settlement struct {
 func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admission.Attachment, admission.AttachAnswer]) {
 	k := saleKeys(sale)
 	var args resp.Packed
-	args.Reset(6*len(calls), 300*len(calls)) // most of it is the payment's page
+	args.Reset(300 * len(calls)) // most of it is the payment's page
 	for _, c := range calls {
 		a := &c.ask
 		args.String(a.BookingID)

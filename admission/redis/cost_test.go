@@ -137,8 +137,8 @@ func (m *meter) median() float64 {
 // crowdRequest is what the i-th candidate of a crowd asks, with ids as long as
 // the real ones.
 func crowdRequest(sale string, i int) *admission.Request {
-	return &admission.Request{Sale: sale, BookingID: fmt.Sprintf("B%025d", i), Candidate: fmt.Sprintf("%032x", i), Level: "A", Gen: gen,
-		Key: fmt.Sprintf("%032x", i+1), InputHash: fmt.Sprintf("%032x", i+2), RosterVersion: "v1", EmailHash: fmt.Sprintf("%016x", i),
+	return &admission.Request{Sale: sale, BookingID: fmt.Sprintf("B%025d", i), Candidate: fmt.Sprintf("%043x", i), Level: "A", Gen: gen,
+		Key: fmt.Sprintf("%022x", i+1), InputHash: fmt.Sprintf("%022x", i+2), RosterVersion: "v1", EmailHash: fmt.Sprintf("%016x", i),
 		AmountMinor: 2500, Currency: "EUR", Count: 1}
 }
 

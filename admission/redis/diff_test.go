@@ -115,6 +115,7 @@ func prepare(rt *rapid.T, benches ...*bench) (corrupt bool) {
 	}
 	total := rapid.SampledFrom([]string{"9", "5", "4"}).Draw(rt, "total cap")
 	dead, last, closed := draw("dead"), draw("last"), draw("closed") && draw("really")
+	gap := rapid.SampledFrom([]string{"", "", "A-1", "A-2", "A-4"}).Draw(rt, "token withdrawn")
 	corrupt = draw("corrupt") && draw("truly")
 	for _, b := range benches {
 		b.put("hset", b.k.cfg(), "cap", total)
@@ -123,6 +124,10 @@ func prepare(rt *rapid.T, benches ...*bench) (corrupt bool) {
 		}
 		if last {
 			b.put("hset", b.k.last(), "c3", "old|key-1|input-1")
+		}
+		if gap != "" {
+			b.put("zrem", b.k.free("A"), gap)
+			b.put("hset", b.k.cfg(), "cap:A", "4")
 		}
 		if closed {
 			b.put("hset", b.k.cfg(), "open", "0")

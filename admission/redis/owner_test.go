@@ -23,7 +23,7 @@ func TestServerReadsPacked(t *testing.T) {
 		want = append(want, strings.Repeat("x|", n)[:n])
 	}
 	numbers := []int{0, 127, 128, 1<<32 - 1}
-	p.Reset(len(want)+len(numbers)+1, 0)
+	p.Reset(0)
 	for _, s := range want {
 		p.String(s)
 	}
@@ -36,7 +36,7 @@ func TestServerReadsPacked(t *testing.T) {
 	var out resp.Writer
 	out.Packed(&p)
 	_, sent, _ := strings.Cut(string(out.Bytes()), "\r\n")
-	got, err := b.admin.Eval(b.ctx(), "local t = cmsgpack.unpack(ARGV[1]) for i, v in ipairs(t) do t[i] = type(v) == 'number' and string.format('%.0f', v) or v end return t",
+	got, err := b.admin.Eval(b.ctx(), "local t = {cmsgpack.unpack(ARGV[1])} for i, v in ipairs(t) do t[i] = type(v) == 'number' and string.format('%.0f', v) or v end return t",
 		nil, strings.TrimSuffix(sent, "\r\n")).StringSlice()
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-sent +read):\n%.300s", err, diff)
@@ -77,6 +77,36 @@ func TestOwnersOfScatteredTokens(t *testing.T) {
 	free := b.admin.ZRangeWithScores(b.ctx(), b.k.free("A"), 0, -1).Val()
 	if len(free) != 4 || free[3].Member != "A-1000" || free[3].Score != 1000 {
 		t.Errorf("free %v", free)
+	}
+}
+
+// TestTokenWithoutNumber: nobody is admitted to a level with a free token that has
+// no place in the owner table, and nothing is written, not even for those before it.
+func TestTokenWithoutNumber(t *testing.T) {
+	b := newBench(t)
+	b.put("zrem", b.k.free("A"), "A-4")
+	b.put("zadd", b.k.free("A"), 4, "A-x")
+	before := b.dump()
+	var reqs []*admission.Request
+	for i := range 4 {
+		r := b.req("b"+strconv.Itoa(i), "c"+strconv.Itoa(i+1))
+		reqs = append(reqs, &r)
+	}
+	var answers []admission.Answer
+	err := b.store.onWire(b.ctx(), b.k.cfg(), func(w *wire) (err error) {
+		answers, err = b.store.admitMany(w, reqs)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range answers {
+		if a.Outcome != admission.Corrupt {
+			t.Errorf("request %d: %v", i, a.Outcome)
+		}
+	}
+	if diff := cmp.Diff(before, b.dump()); diff != "" {
+		t.Errorf("something was written:\n%s", diff)
 	}
 }
 

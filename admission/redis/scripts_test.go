@@ -264,6 +264,12 @@ func TestReseedAnswers(t *testing.T) {
 	if a := reseed(b.live("b3", "c3", "A-1", "A-4", "A-88")); a.Outcome != admission.ReseedNoFree {
 		t.Errorf("no free: %+v", a)
 	}
+	for _, token := range []string{"B-1", "A-", "A", "A-1-x", "7"} { // no token of level A
+		if a := reseed(b.live("b3", "c3", token)); a.Outcome != admission.ReseedCorrupt {
+			t.Errorf("%s: %+v", token, a)
+		}
+	}
+	b.conserved()
 	b.put("incr", b.k.level("A"))
 	if a := reseed(b.live("b3", "c3", "A-1")); a.Outcome != admission.ReseedCorrupt {
 		t.Errorf("corrupt: %+v", a)

@@ -2,15 +2,15 @@
 -- attach_many: attach for many bookings of one sale at once (protocol.md 3.11).
 --
 -- KEYS  pending bk
--- ARGV  one argument, a MessagePack array: bid driver pid url hold_until_ms stash_ms
---       of each booking, all of them strings
+-- ARGV  one argument, MessagePack strings one behind the other: bid driver pid url
+--       hold_until_ms stash_ms of each booking
 -- answers: one per booking:
 --   h (an integer)  attached
 --   list            any other answer, as attach gives it, or CORRUPT
 --
 -- The rules are attach's, for each booking in turn. A broken record spoils only
 -- its own answer. Safe to run twice, as attach is.
-local R, ARGV = redis.call, cmsgpack.unpack(ARGV[1])
+local R, ARGV = redis.call, {cmsgpack.unpack(ARGV[1])}
 local clock = R('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local bids, out = {}, {}

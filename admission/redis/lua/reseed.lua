@@ -7,7 +7,7 @@
 --   DEAD               it was undone
 --   HAVE               it is there
 --   CAND bid           the candidate holds bid
---   CORRUPT            used + free is not the cap, or a counted token without a number
+--   CORRUPT            used + free is not the cap, or a token that this counted level can't have
 --   SEAT bid           a token is bid's
 --   NOFREE             fewer free tokens than seats
 --   OK retired ver     retired: highest free tokens given up for tokens that were nowhere
@@ -28,8 +28,9 @@ for i = 6, 5 + 2 * n, 2 do
   if seated then
     o = R('HGET', KEYS[9], ARGV[i])
   else                                         -- a counted token's owner has a slot of 40 bytes, at its number
-    local at = tonumber(string.match(ARGV[i], '%d+$') or '-1') * 40
-    if at < 0 or at > 512 * 1048576 - 40 then return {'CORRUPT'} end
+    local name, number = string.match(ARGV[i], '^(.*)-(%d+)$')
+    local at = (tonumber(number) or -1) * 40
+    if name ~= ARGV[3] or at < 0 or at > 512 * 1048576 - 40 then return {'CORRUPT'} end
     slots[i] = at
     o = string.match(R('GETRANGE', KEYS[13], at, at + 39), '^[%w_-]+')
   end

@@ -6,20 +6,17 @@ import (
 	"strconv"
 )
 
-// Packed is one part that is a MessagePack array of strings, numbers and arrays, for a
-// script that unpacks it with cmsgpack.unpack: many small values cost the server
-// less this way than as parts of their own. Its buffer is used again after Reset.
-// The zero value is ready.
+// Packed is one part that is MessagePack values one behind the other, strings,
+// numbers and arrays, for a script that takes them apart with cmsgpack.unpack, which
+// returns them all: many small values cost the server less this way than as parts
+// of their own. Its buffer is used again after Reset. The zero value is ready.
 type Packed struct{ buf []byte }
 
-// Reset begins an array of n elements, of about so many bytes. Exactly n elements
-// must follow: each a call of String, Joined, Decimal or Int, or an Array.
-func (p *Packed) Reset(n, bytes int) {
-	p.buf = slices.Grow(p.buf[:0], bytes+5)
-	p.Array(n)
-}
+// Reset begins anew, with room for about so many bytes.
+func (p *Packed) Reset(bytes int) { p.buf = slices.Grow(p.buf[:0], bytes) }
 
-// Array begins an element that is an array of n elements.
+// Array begins a value that is an array of n elements. Exactly so many must
+// follow: each a call of String, Joined, Decimal or Int, or an Array.
 func (p *Packed) Array(n int) {
 	p.buf = binary.BigEndian.AppendUint32(append(p.buf, 0xdd), uint32(n))
 }
