@@ -156,6 +156,12 @@ func drawRequests(rt *rapid.T, prefix string) []admission.Request {
 		if r.Level == "N" || rapid.IntRange(0, 20).Draw(rt, "names where none belong") == 0 {
 			r.Seats = rapid.SliceOfN(rapid.SampledFrom([]string{"N1", "N2", "N3", "N4", "N5"}), 0, 3).Draw(rt, "seats")
 		}
+		switch rapid.IntRange(0, 30).Draw(rt, "nobody") {
+		case 0:
+			r.BookingID = ""
+		case 1:
+			r.Candidate = ""
+		}
 		if rapid.IntRange(0, 15).Draw(rt, "old generation") == 0 {
 			r.Gen = gen - 1
 		}
