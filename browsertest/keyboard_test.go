@@ -61,6 +61,7 @@ func TestKeyboardOnly(t *testing.T) {
 	o.tabTo("#sale")
 	o.keys("keys")
 	o.await("document.querySelector('#sale').value === 'keys' && document.querySelector('#levels tbody tr')")
+	o.raisesAndReleases()
 	o.tabTo("#close")
 	o.keys(kb.Enter)
 	o.await("document.querySelector('#ask').open")
@@ -69,6 +70,28 @@ func TestKeyboardOnly(t *testing.T) {
 	o.says("The sale is closed.")
 	o.await("document.activeElement.id === 'close'")
 	p.twin().visit(town.public + "/sales/keys")
+}
+
+// raisesAndReleases is a cap that is raised and a hold that is released, by keyboard.
+func (p *tab) raisesAndReleases() {
+	p.Helper()
+	p.tabTo("button[aria-label='Change the cap of Early']")
+	p.keys(kb.Enter)
+	p.await("document.activeElement.id === 'ask-cap'")
+	p.keys(kb.End + kb.Backspace + "9")
+	p.tabTo("#reason")
+	p.keys("a bigger hall" + kb.Enter)
+	p.says("Early: the cap is 9, ")
+	crowd(p, "keys", "Early", 33, 34) // the second does not pay
+	p.tabTo("#holds-load")
+	p.keys(kb.Enter)
+	p.await("document.querySelectorAll('#holds tbody tr').length === 1")
+	p.tabTo("#holds button")
+	p.keys(kb.Enter)
+	p.await("document.activeElement.id === 'reason'")
+	p.keys("asked for it" + kb.Enter)
+	p.says("Released: ")
+	p.says("Nobody holds a seat.")
 }
 
 // TestFingersAlone goes the whole way to a paid seat of one's own choice without

@@ -21,7 +21,7 @@ func trail(t *testing.T, id string) (all []ledger.AuditEntry) {
 }
 
 // crowd books for some candidates at once, over HTTP alone; every other one pays.
-func crowd(t *testing.T, id, level string, who ...int) {
+func crowd(t testing.TB, id, level string, who ...int) {
 	t.Helper()
 	for i, n := range who {
 		body, err := json.Marshal(map[string]string{"code": string(person(n).Code), "email": string(person(n).Email), "level": level})
