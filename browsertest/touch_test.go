@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -22,6 +23,11 @@ func TestMapByTouch(t *testing.T) {
 	p.fingers([][2]float64{at(6)}, [][2]float64{at(7)}, [][2]float64{at(8)})
 	p.fingers([][2]float64{at(2.5)}) // where the third seat was
 	p.says("Chosen: A1 –")
+	// Who can't tell the colours sees a hole in what is chosen, and none in the next.
+	p.await(fmt.Sprintf(`((c, s) => {
+		const at = (column) => [...c.getContext("2d").getImageData(column * s * devicePixelRatio, 2.5 * s * devicePixelRatio, 1, 1).data].join();
+		return at(2.5) !== at(2.2) && at(3.5) === at(3.2);
+	})(document.querySelector("#hall"), %f)`, seat))
 	p.fingers([][2]float64{at(8)}, [][2]float64{at(7)}, [][2]float64{at(6)})
 
 	// Twice as large around what is between the fingers in the end, column 4.25.

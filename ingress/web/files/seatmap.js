@@ -38,12 +38,15 @@ holdfast.seatmap = (canvas, hall, chosen, tap) => {
     }
     for (const [state, list] of Object.entries(shapes)) { // one path for each state: a hall of 20,000 stays smooth
       ink.beginPath();
-      // Free seats are full squares, taken ones small: the colour is not all there is.
+      // Free seats are full squares, taken ones small, one's own have a hole: the
+      // colour is not all there is.
       const inset = state === "free" || state === "mine" ? gap : size * 0.34;
       for (const [x, y] of list) ink.rect(x + inset, y + inset, size - 2 * inset, size - 2 * inset);
       ink.fillStyle = look[state];
       ink.fill();
     }
+    ink.fillStyle = colour("--panel");
+    for (const [x, y] of shapes.mine) ink.fillRect(x + size * 0.34, y + size * 0.34, size * 0.32, size * 0.32);
     ink.fillStyle = colour("--ink");
     ink.font = Math.max(11, Math.min(16, size)) + "px system-ui, sans-serif";
     for (const s of hall.sections || []) ink.fillText(s.section, 4 - Math.min(0, left), (s.top + 0.75) * size - top);

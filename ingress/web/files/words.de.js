@@ -1,7 +1,7 @@
 "use strict";
 holdfast.words.de = {
   "choose_seats": "Wählen Sie Ihre Plätze",
-  "map_hint": "Volle Quadrate sind frei: Tippen Sie eines an. Ziehen verschiebt, zwei Finger vergrößern. Die Liste darunter hat dieselben Plätze.",
+  "map_hint": "Volle Quadrate sind frei: Tippen Sie eines an. Die mit einem Loch haben Sie gewählt. Ziehen verschiebt, zwei Finger vergrößern. Die Liste darunter hat dieselben Plätze.",
   "smaller": "Kleiner",
   "bigger": "Größer",
   "section": "Block",

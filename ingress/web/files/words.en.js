@@ -1,7 +1,7 @@
 "use strict";
 holdfast.words.en = {
   "choose_seats": "Choose your seats",
-  "map_hint": "Full squares are free: tap one. Drag to move, pinch to zoom. The list below has the same seats.",
+  "map_hint": "Full squares are free: tap one. Those with a hole are your choice. Drag to move, pinch to zoom. The list below has the same seats.",
   "smaller": "Smaller",
   "bigger": "Larger",
   "section": "Section",
