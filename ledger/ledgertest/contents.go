@@ -83,7 +83,7 @@ func listed(w *world, s ledger.Store, cut time.Time) listings {
 func (w *world) lists(cut time.Time) listings {
 	w.Helper()
 	want := listed(w, w.oracle, cut)
-	const patience = 10 * time.Second
+	const patience = time.Minute
 	deadline, tick := time.After(patience), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for {
