@@ -73,7 +73,21 @@ func (c *Cluster) start(ctx context.Context, n int, replicas bool) error {
 	if err := c.meet(ctx); err != nil {
 		return err
 	}
-	return c.follow(ctx)
+	if err := c.follow(ctx); err != nil {
+		return err
+	}
+	return c.bePatient(ctx)
+}
+
+// bePatient lets nodes be silent for a minute, once they have found each other: on
+// a busy machine one that lives must not be called down.
+func (c *Cluster) bePatient(ctx context.Context) error {
+	for _, s := range c.nodes() {
+		if err := s.do(ctx, "CONFIG", "SET", "cluster-node-timeout", 60_000); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func startNode(ctx context.Context) (*Server, error) {
