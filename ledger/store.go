@@ -67,11 +67,13 @@ type Control struct {
 	RosterVersion  string
 	RosterSize     int
 	CapIntent      *CapIntent
-	CapSerial      int64  // of the last cap change that was begun; never goes back
-	Epoch          int64  // rises when the replication id changes (protocol.md 3.13)
-	ReplicationID  string // of the primary last seen
-	Breaker        string // why the breaker is open, or ""
-	Rev            int64  // optimistic lock; set by the store
+	CapSerial      int64     // of the last cap change that was begun; never goes back
+	SeatSerial     int64     // of the last edit of named seats that was begun; never goes back. Only who took it writes seats
+	SeatsAt        time.Time // when it was begun; zero once the plan has it
+	Epoch          int64     // rises when the replication id changes (protocol.md 3.13)
+	ReplicationID  string    // of the primary last seen
+	Breaker        string    // why the breaker is open, or ""
+	Rev            int64     // optimistic lock; set by the store
 }
 
 // CapIntent is a cap change under way (protocol.md 3.4). Level "" is the total.

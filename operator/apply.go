@@ -109,7 +109,7 @@ func (d *Desk) refreeze(ctx context.Context, c ledger.Control, plan sale.Sale, b
 			return nil // our own write, whose answer was lost
 		}
 		if now.Gen != c.Gen || now.Open {
-			return refuse(CodeTooManyChanges, nil, "sale %s was changed by somebody else at the same time: apply the file again", c.Sale)
+			return tooManyChanges(c.Sale)
 		}
 		freeze(now, plan, by, at)
 		now.CapIntent = nil // the plan has the cap that counts
@@ -153,6 +153,9 @@ func (d *Desk) change(ctx context.Context, c ledger.Control, plan sale.Sale, by 
 		if err := d.note(ctx, c.Sale, by, "sale apply", "", describe(changes)); err != nil {
 			return ApplyResult{}, err
 		}
+	}
+	if c, err = d.beginSeats(ctx, c, edits); err != nil {
+		return ApplyResult{}, err
 	}
 	if err := d.dropSeats(ctx, c, edits); err != nil {
 		return ApplyResult{}, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/ledger"
@@ -132,10 +133,10 @@ func refuseCuts(plan sale.Sale, live admission.Status) error {
 // times where Redis has others.
 func (d *Desk) changeTexts(ctx context.Context, c ledger.Control, plan sale.Sale, live admission.Status, by By) error {
 	_, err := d.updateControl(ctx, c.Sale, func(now *ledger.Control) error {
-		if now.Gen != c.Gen {
-			return refuse(CodeTooManyChanges, nil, "sale %s was changed by somebody else at the same time: apply the file again", c.Sale)
+		if now.Gen != c.Gen || now.SeatSerial != c.SeatSerial {
+			return tooManyChanges(c.Sale)
 		}
-		now.Plan = withCapsOf(plan, now.Plan)
+		now.Plan, now.SeatsAt = withCapsOf(plan, now.Plan), time.Time{} // what is left is to bring seats, and a diff may do that too
 		return nil
 	})
 	if err != nil {

@@ -58,6 +58,27 @@ func (d *Desk) seats() (seatStore, error) {
 	return s, nil
 }
 
+// beginSeats takes the serial under which this apply alone may write the seats of
+// the sale: the scripts refuse whoever had an older one, and changeTexts writes no
+// plan once somebody has taken a newer one. So no apply that stalled, and no
+// repair by the reaper, can undo a part of what another one did.
+func (d *Desk) beginSeats(ctx context.Context, c ledger.Control, edits []seatEdits) (ledger.Control, error) {
+	if len(edits) == 0 {
+		return c, nil
+	}
+	return d.updateControl(ctx, c.Sale, func(now *ledger.Control) error {
+		if now.Gen != c.Gen || now.SeatSerial != c.SeatSerial {
+			return tooManyChanges(c.Sale)
+		}
+		now.SeatSerial, now.SeatsAt = c.SeatSerial+1, ledger.Instant(d.Now())
+		return nil
+	})
+}
+
+func tooManyChanges(saleID string) error {
+	return refuse(CodeTooManyChanges, nil, "sale %s was changed by somebody else at the same time: apply the file again", saleID)
+}
+
 // refuseDrops names every seat that the plan drops and somebody holds or owns, in
 // Redis or in the ledger, before anything is changed.
 func (d *Desk) refuseDrops(ctx context.Context, c ledger.Control, plan sale.Sale, edits []seatEdits) error {
@@ -98,6 +119,9 @@ func (d *Desk) dropSeats(ctx context.Context, c ledger.Control, edits []seatEdit
 		if err == nil && held == nil {
 			continue
 		}
+		if isRefusal(err) {
+			return err // whoever has a newer serial answers for the seats
+		}
 		// Somebody was faster than we: what went already comes back, as the ledger
 		// still has it.
 		back := d.restoreSeats(ctx, c, edits)
@@ -132,7 +156,7 @@ func (d *Desk) edit(ctx context.Context, c ledger.Control, level string, op admi
 		return nil, err
 	}
 	for from := 0; from < len(seats); from += admission.MaxSeatEdit {
-		q := admission.SeatEdit{Sale: c.Sale, Gen: c.Gen, Level: level, Op: op, Seats: seats[from:min(from+admission.MaxSeatEdit, len(seats))]}
+		q := admission.SeatEdit{Sale: c.Sale, Gen: c.Gen, Level: level, Op: op, Serial: c.SeatSerial, Seats: seats[from:min(from+admission.MaxSeatEdit, len(seats))]}
 		for i := range q.Seats {
 			q.Scores = append(q.Scores, int64(from+i+1))
 		}
@@ -142,6 +166,9 @@ func (d *Desk) edit(ctx context.Context, c ledger.Control, level string, op admi
 			d.public(c.Sale, a.Version)
 			return err
 		})
+		if errors.Is(err, admission.ErrMoved) {
+			return held, tooManyChanges(c.Sale)
+		}
 		if err != nil {
 			return held, fmt.Errorf("operator: change the seats of level %s (apply the file again): %w", level, err)
 		}

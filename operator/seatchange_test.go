@@ -127,6 +127,56 @@ func TestApplyAgainIsAcknowledged(t *testing.T) {
 	b.free(6)
 }
 
+// TestApplyThatARepairOvertook changes nothing more: whoever has taken a newer
+// serial answers for the seats. The same file again is applied.
+func TestApplyThatARepairOvertook(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		call    int  // of EditSeats; the first one looks
+		edits   bool // the other one is at the seats already
+		planned bool // the ledger has the new plan by then
+	}{
+		{"at a seat that goes", 2, true, false},
+		{"between seats and plan", 2, false, false},
+		{"at a seat that comes", 3, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, plan := hall(t)
+			calls := 0
+			b.World.Redis.Fault = func(op string) admissiontest.Fault {
+				if op != "EditSeats" {
+					return admissiontest.NoFault
+				}
+				if calls++; calls == c.call {
+					b.World.Redis.Fault = nil
+					b.overtake(c.edits)
+				}
+				return admissiontest.NoFault
+			}
+			now := withSeats(plan, "A2", "A3", "A4", "B9")
+			refused(t, b.apply(now), operator.CodeTooManyChanges)
+			kept, err := b.Desk.Plan(b.ctx, exam)
+			b.must(err)
+			if hall, _ := kept.Level("N2"); slices.Contains(hall.SeatNames(), "B9") != c.planned {
+				t.Errorf("the plan has %v", hall.SeatNames())
+			}
+			b.must(b.apply(now))
+			b.free(4)
+		})
+	}
+}
+
+// overtake takes the next serial, as a repair does; edits: and writes seats with it.
+func (b *bench) overtake(edits bool) {
+	b.t.Helper()
+	c, err := b.World.Store.UpdateControl(b.ctx, exam, func(c *ledger.Control) error { c.SeatSerial++; return nil })
+	b.must(err)
+	if edits {
+		_, err := b.World.Redis.EditSeats(b.ctx, admission.SeatEdit{Sale: exam, Gen: c.Gen, Level: "N2", Op: admission.AddSeats, Serial: c.SeatSerial})
+		b.must(err)
+	}
+}
+
 // crossing lets nobody through until so many ask at the same time.
 type crossing struct {
 	ledger.Store

@@ -22,6 +22,7 @@ func (d *diff) config(ctx context.Context) {
 	}
 	d.conservation()
 	d.caps(ctx, c)
+	d.seatPlans(ctx, c)
 	plan := c.Plan
 	d.standing(ctx, KindTimes, !d.status.OpensAt.Equal(ledger.Instant(plan.OpensAt)) || !d.status.ClosesAt.Equal(ledger.Instant(plan.ClosesAt)), func() error {
 		v, err := d.Redis.SetTimes(ctx, c.Sale, c.Gen, plan.OpensAt, plan.ClosesAt)

@@ -27,6 +27,7 @@ const (
 	KindNoSeat   Kind = "reseed_refused"  // a reseed found no free seat, or a barred id
 	KindIntent   Kind = "cap_intent"      // a cap change left open: finished
 	KindCap      Kind = "cap"             // cfg has another cap than the plan: repeated
+	KindSeats    Kind = "seats"           // named seats are not those of the plan: brought and taken, unless somebody has one
 	KindTimes    Kind = "times"           // cfg has other times
 	KindHold     Kind = "hold"            // cfg holds new bookings for another time
 	KindOpen     Kind = "open"            // cfg is open and the control item is not, or the reverse

@@ -15,6 +15,8 @@ type Redis interface {
 	lifecycle.Redis
 	admission.Sweepable
 	admission.Capper
+	admission.SeatEditor
+	admission.FreeScanner
 	admission.StatusReader
 	admission.Marker
 	admission.PaidCorrector

@@ -57,8 +57,14 @@ func onStage(t *testing.T, f func(t *testing.T, s *stage)) {
 // onStageOf is onStage with so many seats and candidates.
 func onStageOf(t *testing.T, seats, candidates int, f func(t *testing.T, s *stage)) {
 	t.Helper()
+	onStageWith(t, candidates, []sale.Level{{Name: "A", Cap: seats}}, f)
+}
+
+// onStageWith is onStage with these levels.
+func onStageWith(t *testing.T, candidates int, levels []sale.Level, f func(t *testing.T, s *stage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, seats, candidates)
+		s := newStage(t, candidates, levels)
 		defer s.end()
 		f(t, s)
 		s.aims = nil
@@ -67,7 +73,7 @@ func onStageOf(t *testing.T, seats, candidates int, f func(t *testing.T, s *stag
 }
 
 // newStage is a deployment of the simulator whose script is not drawn.
-func newStage(t *testing.T, seats, candidates int) *stage {
+func newStage(t *testing.T, candidates int, levels []sale.Level) *stage {
 	t.Helper()
 	s := &stage{tb: t}
 	w, err := newTown(t.Context(), Options{Seed: 1, Log: func(line string) { s.logged = append(s.logged, line) }})
@@ -77,7 +83,7 @@ func newStage(t *testing.T, seats, candidates int) *stage {
 	w.script = script{candidates: candidates, gateway: "page", maxReceives: events.MaxReceives, sweepEvery: sweepEvery, refreshEvery: 5 * time.Second,
 		ingress: 1, workers: 1, reapers: 1, resume: true}
 	w.plan = sale.Sale{ID: theSale, Title: "Spring", Zone: "UTC", OpensAt: time.Now(), ClosesAt: time.Now().Add(96 * time.Hour), Hold: stageHold,
-		MaxSeats: 1, Price: sale.Money{AmountMinor: 100_00, Currency: "BDT"}, Levels: []sale.Level{{Name: "A", Cap: seats}}}.WithDefaults()
+		MaxSeats: 1, Price: sale.Money{AmountMinor: 100_00, Currency: "BDT"}, Levels: levels}.WithDefaults()
 	s.ok(w.openWorld())
 	s.ok(w.load())
 	w.operator, err = w.bootOperator()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/holdfast/holdfast/events"
@@ -58,9 +57,6 @@ func (t *town) quiet() error {
 	t.must(err)
 	if c.Frozen && !t.operator.rebuilding() {
 		t.operator.rebuildSoon(time.Second)
-	}
-	if edited := slices.Sorted(slices.Values(namesOf(c.Plan))); t.audit.lossy && !c.Frozen && !slices.Equal(seatsOf(t.redis.Dump(theSale)), edited) && !t.operator.rebuilding() {
-		t.operator.rebuildSoon(time.Second) // the diff says that the plans differ: nothing else brings an edit back that Redis lost
 	}
 	told := t.tellAgain()
 	for _, e := range t.pay.Payments() {

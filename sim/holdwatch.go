@@ -165,7 +165,9 @@ func (l *look) edited(e admission.SeatEdit, a admission.SeatEditAnswer) {
 		return
 	}
 	l.others("EditSeats", nothing)
-	l.watch.count["edit of seats "+string(e.Op)]++
+	if e.Op != admission.MissingSeats {
+		l.watch.count["edit of seats "+string(e.Op)]++
+	}
 	if e.Op != admission.DropSeats || a.Held != nil {
 		return
 	}

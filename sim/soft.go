@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -72,11 +73,17 @@ func (r redis) Seats(ctx context.Context, sale string, levels []string) (admissi
 	return call(ctx, r.p, "redis.Seats", "", func(ctx context.Context) (admission.SeatMap, error) { return r.in.Seats(ctx, sale, levels) })
 }
 
+func (r redis) ScanFree(ctx context.Context, sale, level string, each func(string) error) error {
+	return walk(ctx, r.p, "redis.ScanFree", func(ctx context.Context, each func(string) error) error { return r.in.ScanFree(ctx, sale, level, each) }, each)
+}
+
 func (r redis) EditSeats(ctx context.Context, e admission.SeatEdit) (admission.SeatEditAnswer, error) {
 	return call(ctx, r.p, "redis.EditSeats", string(e.Op)+" "+strings.Join(e.Seats, ","), func(ctx context.Context) (admission.SeatEditAnswer, error) {
 		w := r.p.town.holds.begin()
 		a, err := r.in.EditSeats(ctx, e)
-		w.edited(e, a)
+		if !errors.Is(err, admission.ErrMoved) {
+			w.edited(e, a)
+		}
 		return a, err
 	})
 }

@@ -32,7 +32,7 @@ func (d *duel) dump() admissiontest.Dump {
 	n := func(s string) int64 { v, _ := strconv.ParseInt(s, 10, 64); return v } // a missing field is 0
 	out := admissiontest.Dump{Gen: n(cfg["gen"]), Version: n(cfg["ver"]), Replays: n(cfg["replays"]), Open: cfg["open"] == "1", OpensMS: n(cfg["opens_ms"]),
 		ClosesMS: n(cfg["closes_ms"]), HoldMS: n(cfg["hold_ms"]), TotalCap: int(n(cfg["cap"])), RosterVersion: cfg["roster"], Mark: cfg["mark"], Marked: cfg["marked"],
-		Levels: map[string]admissiontest.LevelDump{}, Roster: map[string]admission.RosterEntry{}, Seen: r.hash("adm:seen"), Records: map[string]admission.Record{},
+		Edit: n(cfg["edit"]), Levels: map[string]admissiontest.LevelDump{}, Roster: map[string]admission.RosterEntry{}, Seen: r.hash("adm:seen"), Records: map[string]admission.Record{},
 		Pending: map[string]admissiontest.PendingDump{}, Dead: r.scores("adm:dead"), Total: int(n(r.text("adm:total"))), Seats: map[string]string{},
 		Last: map[string]admissiontest.LastDump{}, Stash: map[string]string{}, Guards: map[string]string{}}
 	for ch, text := range r.hash("adm:last") {

@@ -38,6 +38,8 @@ type port interface {
 	admission.Loader
 	admission.SoftHolder
 	admission.SeatReader
+	admission.SeatEditor
+	admission.FreeScanner
 	admission.Marker
 	AcquireExecute(ctx context.Context, sale, paymentID, bookingID string, ttl time.Duration) (bool, error)
 	ReleaseExecute(ctx context.Context, sale, paymentID, bookingID string) error
@@ -76,7 +78,8 @@ func TestDifferential(t *testing.T) {
 	for _, want := range []string{"Admit Admitted", "Admit Replayed", "Admit Same", "Admit Mismatch", "Admit Duplicate", "Admit Dead", "Admit LevelFull", "Admit UnknownCode",
 		"Admit EmailMismatch", "Admit NotAllowed", "Admit Closed", "Admit StaleGen", "Admit UnknownLevel", "Admit BadArgument", "Undo 1", "Undo 2", "Undo 3",
 		"Attach 1", "Attach 2", "Attach 3", "Attach 4", "Resume 1", "Resume 3", "Resume 4", "Resume 5", "Reseed 1", "Reseed 2", "Reseed 3", "Reseed 4", "Reseed 5",
-		"SetCap 1", "SetCap 2", "Hold Admitted", "Hold Duplicate", "Hold Dead", "Hold HoldGone", "Extend HoldGone", "Promote Replayed", "Promote HoldGone"} {
+		"SetCap 1", "SetCap 2", "Hold Admitted", "Hold Duplicate", "Hold Dead", "Hold HoldGone", "Extend HoldGone", "Promote Replayed", "Promote HoldGone",
+		"EditSeats late", "EditSeats held", "EditSeats missing", "EditSeats changed"} {
 		if kinds[strings.ToLower(want)] == 0 {
 			t.Errorf("no call was answered %q: the comparison does not reach it", want)
 		}
@@ -149,7 +152,7 @@ func (d *duel) known() admission.Record {
 // ask draws one call and makes it on both sides.
 func (d *duel) ask() {
 	calls := []func(){d.admit, d.hold, d.promote, d.undo, d.extend, d.attach, d.resume, d.admit, d.promote, d.hold, d.reseed, d.setCap, d.settle,
-		d.undo, d.admit, d.admit, d.attach, d.reseed, d.gates, d.guard, d.look, d.roster, d.lapse}
+		d.undo, d.admit, d.admit, d.attach, d.reseed, d.gates, d.guard, d.look, d.roster, d.lapse, d.editSeats}
 	pick(d, "call", calls)()
 }
 
@@ -294,6 +297,36 @@ func (d *duel) setCap() {
 	d.both("SetCap", func(p port) (any, error) { return p.SetCap(d.ctx(), c) })
 }
 
+// editSeats changes the plan of N; what it asks for is there, or not, or held.
+func (d *duel) editSeats() {
+	e := admission.SeatEdit{Sale: d.sale, Gen: pick(d, "gen", []int64{theGen, theGen, theGen, theGen + 1}), Level: pick(d, "level", []string{"N", "N", "N", "A"}),
+		Op:     pick(d, "edit", []admission.SeatEditOp{admission.CheckSeats, admission.MissingSeats, admission.DropSeats, admission.AddSeats}),
+		Serial: int64(rapid.IntRange(0, 2).Draw(d.T, "serial")), Seats: pick(d, "seats", [][]string{{"N1"}, {"N3", "N4"}, {"N4", "N1", "N2"}, {}})}
+	for i := range e.Seats {
+		e.Scores = append(e.Scores, int64(i+1))
+	}
+	d.both("EditSeats", func(p port) (any, error) {
+		a, err := p.EditSeats(d.ctx(), e)
+		switch {
+		case errors.Is(err, admission.ErrMoved):
+			d.kinds["editseats late"]++
+		case a.Held != nil:
+			d.kinds["editseats held"]++
+		case a.Missing != nil:
+			d.kinds["editseats missing"]++
+		case a.Changed > 0:
+			d.kinds["editseats changed"]++
+		}
+		return a, err
+	})
+	d.both("ScanFree", func(p port) (any, error) {
+		var free []string
+		err := p.ScanFree(d.ctx(), d.sale, "N", func(token string) error { free = append(free, token); return nil })
+		slices.Sort(free)
+		return free, err
+	})
+}
+
 func (d *duel) gates() {
 	open, version := rapid.IntRange(0, 3).Draw(d.T, "open") > 0, pick(d, "version", []string{"v1", "v2"})
 	gen := pick(d, "gen", []int64{theGen, theGen, theGen + 1})
@@ -345,7 +378,8 @@ func (d *duel) look() {
 }
 
 // sentinels are the errors that callers tell apart.
-var sentinels = []error{admission.ErrNotFound, admission.ErrUnacknowledged, admission.ErrStaleGen, admission.ErrInstalled, admission.ErrInvalid, admission.ErrUnavailable}
+var sentinels = []error{admission.ErrNotFound, admission.ErrUnacknowledged, admission.ErrStaleGen, admission.ErrInstalled, admission.ErrInvalid, admission.ErrUnavailable,
+	admission.ErrMoved, admission.ErrCorrupt}
 
 // alike: the two clocks are not read at the same instant.
 var alike = cmp.Options{cmpopts.EquateApproxTime(5 * time.Second), cmpopts.EquateEmpty(),

@@ -17,6 +17,7 @@ type Dump struct {
 	TotalCap              int
 	RosterVersion         string
 	Mark, Marked          string // the mark, and the one that it follows
+	Edit                  int64  // serial of the last edit of named seats
 	Levels                map[string]LevelDump
 
 	Roster  map[string]admission.RosterEntry
@@ -60,7 +61,7 @@ func (r *Redis) Dump(sale string) Dump {
 	defer r.mu.Unlock()
 	s, ms := r.state.sale(sale), r.now().UnixMilli()
 	d := Dump{Gen: s.cfg.gen, Version: s.cfg.ver, Replays: s.cfg.replays, Open: s.cfg.open, OpensMS: s.cfg.opensMS, ClosesMS: s.cfg.closes,
-		HoldMS: s.cfg.holdMS, TotalCap: s.cfg.cap, RosterVersion: s.cfg.roster, Mark: s.cfg.mark, Marked: s.cfg.marked, Levels: map[string]LevelDump{},
+		HoldMS: s.cfg.holdMS, TotalCap: s.cfg.cap, RosterVersion: s.cfg.roster, Mark: s.cfg.mark, Marked: s.cfg.marked, Edit: s.cfg.edit, Levels: map[string]LevelDump{},
 		Roster: maps.Clone(s.roster), Seen: maps.Clone(s.seen), Records: map[string]admission.Record{}, Pending: map[string]PendingDump{},
 		Dead: maps.Clone(s.dead), Total: s.total, Seats: maps.Clone(s.seat), Last: map[string]LastDump{}, Stash: map[string]string{}, Guards: map[string]string{}}
 	for id, rec := range s.bk {

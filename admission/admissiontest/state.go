@@ -38,6 +38,7 @@ type config struct {
 	roster          string
 	ver, replays    int64
 	change          int64 // serial of the last cap change
+	edit            int64 // serial of the last edit of named seats
 	mark, marked    string
 	levels          map[string]levelConfig
 }

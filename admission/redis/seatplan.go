@@ -12,7 +12,10 @@ import (
 
 var seatPlanScript = load("seatplan")
 
-var _ admission.SeatEditor = (*Store)(nil)
+var (
+	_ admission.SeatEditor  = (*Store)(nil)
+	_ admission.FreeScanner = (*Store)(nil)
+)
 
 // EditSeats changes the seats of a level by name.
 func (s *Store) EditSeats(ctx context.Context, e admission.SeatEdit) (admission.SeatEditAnswer, error) {
@@ -20,8 +23,9 @@ func (s *Store) EditSeats(ctx context.Context, e admission.SeatEdit) (admission.
 	c.ok(word(e.Sale, maxName), "sale", e.Sale)
 	c.ok(word(e.Level, maxName), "level", e.Level)
 	c.ok(len(e.Seats) <= admission.MaxSeatEdit, "number of seats", fmt.Sprint(len(e.Seats)))
-	c.ok(e.Op == admission.CheckSeats || e.Op == admission.DropSeats || e.Op == admission.AddSeats && len(e.Scores) == len(e.Seats), "edit", string(e.Op))
-	args := []any{e.Gen, e.Level, string(e.Op)}
+	c.ok(knownEdit(e), "edit", string(e.Op))
+	c.ok(e.Serial >= 0, "serial", fmt.Sprint(e.Serial))
+	args := []any{e.Gen, e.Level, string(e.Op), e.Serial}
 	for i, seat := range e.Seats {
 		c.ok(word(seat, maxName), "seat", seat)
 		if e.Op == admission.AddSeats && c.err == nil {
@@ -40,7 +44,7 @@ func (s *Store) EditSeats(ctx context.Context, e admission.SeatEdit) (admission.
 		if err != nil {
 			return err
 		}
-		if a, refusal, err = parseSeatEdit(raw); err != nil || refusal != nil || a.Held != nil || e.Op == admission.CheckSeats {
+		if a, refusal, err = parseSeatEdit(raw); err != nil || refusal != nil || a.Held != nil || readsOnly(e.Op) {
 			return err
 		}
 		return s.mustAcknowledge(ctx, conn)
@@ -49,6 +53,17 @@ func (s *Store) EditSeats(ctx context.Context, e admission.SeatEdit) (admission.
 		s.freed(e.Sale)
 	}
 	return a, errors.Join(refusal, err)
+}
+
+func knownEdit(e admission.SeatEdit) bool {
+	if e.Op == admission.AddSeats {
+		return len(e.Scores) == len(e.Seats)
+	}
+	return e.Op == admission.DropSeats || readsOnly(e.Op)
+}
+
+func readsOnly(op admission.SeatEditOp) bool {
+	return op == admission.CheckSeats || op == admission.MissingSeats
 }
 
 func parseSeatEdit(raw any) (a admission.SeatEditAnswer, refusal, err error) {
@@ -60,6 +75,12 @@ func parseSeatEdit(raw any) (a admission.SeatEditAnswer, refusal, err error) {
 		for p.more() {
 			a.Held = append(a.Held, p.str())
 		}
+	case "MISSING":
+		for a.Cap = int(p.num()); p.more(); {
+			a.Missing = append(a.Missing, p.str())
+		}
+	case "LATE":
+		refusal = admission.ErrMoved
 	case "GEN":
 		refusal = admission.ErrStaleGen
 	case "NOLEVEL":
@@ -70,4 +91,33 @@ func parseSeatEdit(raw any) (a admission.SeatEditAnswer, refusal, err error) {
 		return a, nil, p.unknown(name)
 	}
 	return a, refusal, p.end()
+}
+
+// ScanFree walks the free seats of a level.
+func (s *Store) ScanFree(ctx context.Context, saleID, level string, each func(token string) error) error {
+	if !word(saleID, maxName) || !word(level, maxName) {
+		return fmt.Errorf("%w: sale %q, level %q", admission.ErrInvalid, saleID, level)
+	}
+	key := saleKeys(saleID).free(level)
+	for cursor := uint64(0); ; {
+		var page []string // tokens, each with its score
+		err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
+			found, next, err := c.ZScan(ctx, key, cursor, "", scanPage).Result()
+			if err == nil {
+				page, cursor = found, next
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("redis: scan %s: %w", key, err)
+		}
+		for i := 0; i+1 < len(page); i += 2 {
+			if err := each(page[i]); err != nil {
+				return err
+			}
+		}
+		if cursor == 0 {
+			return nil
+		}
+	}
 }

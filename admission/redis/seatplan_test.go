@@ -99,3 +99,50 @@ func TestSeatPlanRefusals(t *testing.T) {
 		t.Errorf("%v, want ErrCorrupt", err)
 	}
 }
+
+// TestSeatPlanFollowsSerials: who edits under an older serial than somebody before
+// changes nothing, whatever the edit; looking needs none.
+func TestSeatPlanFollowsSerials(t *testing.T) {
+	b := newSeatBench(t)
+	edit := func(op admission.SeatEditOp, serial int64) error {
+		_, err := b.store.EditSeats(b.ctx(), admission.SeatEdit{Sale: b.sale, Gen: gen, Level: "H", Op: op, Serial: serial, Seats: []string{"H3", "H98"}, Scores: []int64{3, 98}})
+		return err
+	}
+	for _, step := range []struct {
+		op     admission.SeatEditOp
+		serial int64
+		want   error
+	}{
+		{admission.DropSeats, 2, nil}, {admission.AddSeats, 1, admission.ErrMoved}, {admission.DropSeats, 1, admission.ErrMoved},
+		{admission.CheckSeats, 1, nil}, {admission.MissingSeats, 1, nil}, {admission.AddSeats, 2, nil},
+		{admission.AddSeats, 3, nil}, {admission.DropSeats, 2, admission.ErrMoved}, {admission.DropSeats, -1, admission.ErrInvalid},
+	} {
+		before := b.dump()
+		if err := edit(step.op, step.serial); !errors.Is(err, step.want) {
+			t.Fatalf("%s under %d: %v, want %v", step.op, step.serial, err, step.want)
+		}
+		if diff := cmp.Diff(before, b.dump()); step.want != nil && diff != "" {
+			t.Errorf("%s under %d wrote:\n%s", step.op, step.serial, diff)
+		}
+		b.sound()
+	}
+}
+
+// TestSeatPlanSaysWhatIsMissing and what is free, given or not.
+func TestSeatPlanSaysWhatIsMissing(t *testing.T) {
+	b := newSeatBench(t)
+	b.hold(b.wish("h1", "c1", "H1"), admission.Admitted)
+	if a := b.edit(admission.MissingSeats, "H99", "H1", "H2", "H98"); !slices.Equal(a.Missing, []string{"H99", "H98"}) || a.Cap != 20 {
+		t.Errorf("%+v", a)
+	}
+	many := numbered("Z", 499)
+	b.edit(admission.AddSeats, many...)
+	b.edit(admission.AddSeats, "H99", "H98", "H97") // more than a page
+	free := map[string]bool{}
+	if err := b.store.ScanFree(b.ctx(), b.sale, "H", func(seat string) error { free[seat] = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(free) != 20+499+3-1 || free["H1"] || !free["H2"] || !free["H97"] {
+		t.Errorf("%d free seats", len(free))
+	}
+}

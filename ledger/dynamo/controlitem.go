@@ -22,7 +22,8 @@ func controlItem(c ledger.Control, writer string) (item, error) {
 	}
 	r := row(saleKey(c.Sale, controlRow).item())
 	r["gen"], r["rev"], r["epoch"], r["roster_size"] = num(c.Gen), num(c.Rev), num(c.Epoch), num(c.RosterSize)
-	r["cap_serial"] = num(c.CapSerial)
+	r["cap_serial"], r["seat_serial"] = num(c.CapSerial), num(c.SeatSerial)
+	r.setTime("seats_at", c.SeatsAt)
 	r["frozen"], r["open"], r["plan"], r["writer"] = boolean(c.Frozen), boolean(c.Open), binary(plan), str(writer)
 	r.setStr("rebuilder", c.Rebuilder)
 	r.setTime("rebuilder_until", c.RebuilderUntil)
@@ -44,7 +45,7 @@ func readControl(it item, saleID string) (ledger.Control, error) {
 		Sale: saleID, Gen: r.num("gen"), Frozen: r.boolean("frozen"), Rebuilder: r.str("rebuilder"), RebuilderUntil: r.time("rebuilder_until"),
 		Open: r.boolean("open"), RosterVersion: r.str("roster_version"), RosterSize: int(r.num("roster_size")),
 		Epoch: r.num("epoch"), ReplicationID: r.str("replication_id"), Breaker: r.str("breaker"), Rev: r.num("rev"),
-		CapSerial: r.num("cap_serial"),
+		CapSerial: r.num("cap_serial"), SeatSerial: r.num("seat_serial"), SeatsAt: r.time("seats_at"),
 	}
 	c.Next = readNumbers(r, "next")
 	r.each("cap_intent", func(i *reader) {

@@ -18,6 +18,7 @@ func control() ledger.Control {
 	return ledger.Control{
 		Sale: theSale, Gen: 1, Frozen: true, Rebuilder: "host-1", RebuilderUntil: start.Add(time.Minute), Plan: plan.WithDefaults(), Open: true,
 		Next: map[string]int{"N1": 101, "N2": 51}, RosterVersion: "r1", RosterSize: 2000, Epoch: 3, ReplicationID: "abc", Breaker: "queue age",
+		SeatSerial: 4, SeatsAt: start.Add(time.Second),
 		CapSerial: 7, CapIntent: &ledger.CapIntent{Serial: 7, Level: "N1", From: 100, To: 120, First: 101, Actor: "operator:ann", Reason: "bigger hall", At: start},
 	}
 }
