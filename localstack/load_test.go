@@ -34,7 +34,7 @@ func TestLoadAndRehearsalBesideARealSale(t *testing.T) {
 	var out bytes.Buffer
 	// Nobody abandons a hold: the demo's holds last ten minutes.
 	err := town.holdfast(t.Context(), &out, "load", demoSale, "--roster", filepath.Join(town.dir, "demo.csv"), "--profile", "10..60x2s,60x1s",
-		"--paying", "late=0%", "--settle", "60s", "--report", page, "--json", result)
+		"--paying", "late=0%", "--settle", "5m", "--report", page, "--json", result)
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out.String(), town.logTail())
 	}
