@@ -1,12 +1,13 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"testing"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -38,8 +39,12 @@ func TestOperatorSeesFailover(t *testing.T) {
 	p.await(role + " === 'master, 1 replica'")
 	p.await(failovers + " >= 1")
 	for id := range sales { // each sale has its own trail and its own look at Redis
-		await(t, "a failover in the trail of "+id, func() bool {
-			return slices.ContainsFunc(trail(t, id), func(e ledger.AuditEntry) bool { return e.Action == reaper.IncidentFailover })
+		insist(t, func() error {
+			all, err := trail(t.Context(), id)
+			if err == nil && !slices.ContainsFunc(all, func(e ledger.AuditEntry) bool { return e.Action == reaper.IncidentFailover }) {
+				err = fmt.Errorf("no failover in the trail of %s: %v", id, all)
+			}
+			return err
 		})
 	}
 	c := newTab(t)
@@ -51,55 +56,67 @@ func TestOperatorSeesFailover(t *testing.T) {
 // swapBack makes the first primary the primary again; once it is, it does nothing.
 func swapBack(t *testing.T) {
 	t.Helper()
-	c := goredis.NewClient(&goredis.Options{Addr: town.redis.Primary.Addr()})
-	defer c.Close()
-	role, err := c.Do(context.WithoutCancel(t.Context()), "ROLE").Slice()
-	if err != nil {
-		t.Error(err)
-	} else if role[0] != "master" {
-		swap(t, town.redis.Replica.Addr(), town.redis.Primary.Addr())
-	}
+	swap(t, town.redis.Replica.Addr(), town.redis.Primary.Addr())
 }
 
 // swap makes a replica the primary of what was its primary, as FAILOVER does:
-// nothing that was acknowledged is lost.
+// nothing that was acknowledged is lost. It waits until the old primary follows.
 func swap(t *testing.T, from, to string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-	defer cancel()
-	c := goredis.NewClient(&goredis.Options{Addr: from})
-	defer c.Close()
+	ctx := context.WithoutCancel(t.Context())
+	old, promoted := goredis.NewClient(&goredis.Options{Addr: from}), goredis.NewClient(&goredis.Options{Addr: to})
+	defer old.Close()
+	defer promoted.Close()
 	host, port, err := net.SplitHostPort(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Do(ctx, "FAILOVER", "TO", host, port).Err(); err != nil {
-		t.Fatal(err)
-	}
-	promoted := goredis.NewClient(&goredis.Options{Addr: to})
-	defer promoted.Close()
-	for {
+	err = again(ctx, func() error {
 		role, err := promoted.Do(ctx, "ROLE").Slice()
-		if err == nil && role[0] == "master" && len(role[2].([]any)) == 1 {
-			return
+		if err != nil {
+			return err
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			t.Fatal(fmt.Errorf("%s never became the primary: %v, %w", to, role, ctx.Err()))
+		if role[0] == "master" && len(role[2].([]any)) == 1 {
+			return nil
 		}
+		// Refused while it is under way already, or done.
+		return fmt.Errorf("%s is not the primary yet: %v; FAILOVER: %w", to, role, cmp.Or(old.Do(ctx, "FAILOVER", "TO", host, port).Err(), errNotYet))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
+var errNotYet = errors.New("begun")
+
 // await waits for what the town does by itself.
-func await(t *testing.T, what string, done func() bool) {
+func await(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	deadline := time.After(patience)
-	for !done() {
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("never came: %s", what)
+	insist(t, func() error {
+		if done() {
+			return nil
+		}
+		return errors.New("never came: " + what)
+	})
+}
+
+// insist does something, which is safe to repeat, until it succeeds.
+func insist(t testing.TB, act func() error) {
+	t.Helper()
+	if err := again(t.Context(), act); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// again repeats an act until it succeeds: a busy machine's stores may be slow, and
+// their refusals say to try again. The error is that of the last try.
+func again(ctx context.Context, act func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := act()
+		if err == nil || rest(ctx) != nil {
+			return err
 		}
 	}
 }

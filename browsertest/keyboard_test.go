@@ -13,7 +13,7 @@ func (p *tab) tabTo(css string) {
 	p.Helper()
 	for range 60 {
 		p.do(chromedp.KeyEvent(kb.Tab))
-		if js[bool](p, fmt.Sprintf("!!document.activeElement.matches(%q)", css)) {
+		if js[bool](p, fmt.Sprintf("!!document.activeElement?.matches(%q)", css)) {
 			if !js[bool](p, "(s => s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))") {
 				p.Errorf("the focus on %s can't be seen", css)
 			}
@@ -59,7 +59,7 @@ func TestKeyboardOnly(t *testing.T) {
 	o.keys(kb.Enter)
 	o.await("location.pathname === '/console' && document.querySelector('#link').textContent === 'live'")
 	o.tabTo("#sale")
-	o.keys("keys")
+	o.keys("k") // no other sale begins so
 	o.await("document.querySelector('#sale').value === 'keys' && document.querySelector('#levels tbody tr')")
 	o.raisesAndReleases()
 	o.tabTo("#close")
@@ -67,6 +67,7 @@ func TestKeyboardOnly(t *testing.T) {
 	o.await("document.querySelector('#ask').open")
 	o.keys("lunch")
 	o.keys(kb.Enter)
+	o.settled()
 	o.says("The sale is closed.")
 	o.await("document.activeElement.id === 'close'")
 	p.twin().visit(town.public + "/sales/keys")
@@ -81,15 +82,18 @@ func (p *tab) raisesAndReleases() {
 	p.keys(kb.End + kb.Backspace + "9")
 	p.tabTo("#reason")
 	p.keys("a bigger hall" + kb.Enter)
+	p.settled()
 	p.says("Early: the cap is 9, ")
 	crowd(p, "keys", "Early", 33, 34) // the second does not pay
+	p.number(cell("Early", 3), 1)
 	p.tabTo("#holds-load")
 	p.keys(kb.Enter)
-	p.await("document.querySelectorAll('#holds tbody tr').length === 1")
+	p.rereads("#holds-load", "document.querySelectorAll('#holds tbody tr').length === 1")
 	p.tabTo("#holds button")
 	p.keys(kb.Enter)
 	p.await("document.activeElement.id === 'reason'")
 	p.keys("asked for it" + kb.Enter)
+	p.settled()
 	p.says("Released: ")
 	p.says("Nobody holds a seat.")
 }
@@ -124,7 +128,7 @@ func TestFingersAlone(t *testing.T) {
 	p.says("Chosen: C3, C4")
 	p.tabTo("#book")
 	p.keys(kb.Enter)
-	p.says("Changed. Kept for you: C3, C4.")
+	p.leads("document.querySelector('#book')", "Changed. Kept for you: C3, C4.")
 	p.tabTo("#choice button.main")
 	p.keys(kb.Enter)
 	p.says(held)

@@ -9,9 +9,7 @@ import (
 func TestCandidatePagesLookRight(t *testing.T) {
 	t.Parallel()
 	soon := time.Now().Add(26 * time.Hour).Truncate(time.Second)
-	if err := town.desk.SetTimes(t.Context(), "wait", soon, time.Time{}, me); err != nil {
-		t.Fatal(err)
-	}
+	insist(t, func() error { return town.desk.SetTimes(t.Context(), "wait", soon, time.Time{}, me) })
 	p := newTab(t)
 	p.visit(town.public + "/sales/wait")
 	p.await("document.body.dataset.phase === 'before'")
@@ -24,7 +22,7 @@ func TestCandidatePagesLookRight(t *testing.T) {
 	p.ask(wrong, "Early")
 	p.says("This e-mail does not belong to the code")
 	p.look("refused")
-	town.proxy.of("look", func(f *faults) { f.busy["book"] = 1000 })
+	town.proxy.of("look", func(f *faults) { f.busy["book"] = many })
 	p.fill("#email", string(person(14).Email))
 	p.click("#book")
 	p.says("We are very busy")
@@ -62,8 +60,7 @@ func TestFullLooksRight(t *testing.T) {
 	p.says("No seat is free at the moment")
 	p.look("sold-out")
 	a.press("Give the seat back")
-	a.press("Yes, give it back")
-	a.says("This hold has ended")
+	a.insist("Yes, give it back", "This hold has ended")
 	a.look("released")
 }
 
@@ -74,6 +71,7 @@ func TestConsoleLooksRight(t *testing.T) {
 	p.visit(town.operator + "/console/login")
 	p.look("console-login")
 	p.console("desk")
+	p.records("#outcomes")
 	c := newTab(t)
 	c.visitSale("desk")
 	c.ask(person(17), "Early")
@@ -83,19 +81,16 @@ func TestConsoleLooksRight(t *testing.T) {
 	crowd(t, "desk", "Late", 0, 1, 2)
 	p.number(cell("Late", 3), 2)
 	p.await("document.querySelector('#chart canvas') && document.querySelectorAll('#trail tbody tr').length > 2")
-	p.click("#holds-load")
-	p.await("document.querySelectorAll('#holds tbody tr').length >= 6")
-	p.await("[...document.querySelectorAll('#outcomes tbody tr')].some(r => r.cells[0].textContent === 'created')") // of the ingress, by way of the ledger
+	p.number(cell("All levels", 4), 0) // pending
+	p.refresh("#holds-load", "document.querySelectorAll('#holds tbody tr').length >= 6")
+	p.await(showed("#outcomes", "created") + ".length") // of the ingress, by way of the ledger; for as long as the rate is of the last readings
 	p.hasTiles("Sale", "Requests / s", "Answers 503 / s", "Admission p99", "Queue", "Oldest message", "Oldest pending", "Oldest hold", "Holds over", "Redis", "Replica lag", "Last sweep", "Last comparison", "Drift")
 	p.charts("Late")
 	p.charts("")
-	p.click("#inbox-load")
-	p.says("Nothing is parked.")
+	p.refresh("#inbox-load", "document.querySelector('#inbox-note').textContent === 'Nothing is parked.'")
 	p.fill("#find-code", string(person(17).Code))
-	p.click("#find button")
-	p.says("On the roster")
-	p.click("#audit")
-	p.says("Every promise holds")
+	p.refresh("#find button", "document.querySelector('#found').textContent.includes('On the roster')")
+	p.audits()
 	p.look("console")
 	p.reportOnDesk("desk")
 	p.click("#close")

@@ -27,9 +27,9 @@ func (p *tab) consoleAt(base, id string) {
 	p.fill("#name", "rina")
 	p.fill("#token", token)
 	p.click("button[type=submit]")
-	p.await("location.pathname === '/console'")
+	p.await("location.pathname === '/console' && document.readyState === 'complete'")
 	p.visit(base + "/console#" + id)
-	p.do(chromedp.Reload())
+	p.reload()
 	p.await("document.querySelector('#link').textContent === 'live' && document.querySelector('#sale').value === '" + id + "' && document.querySelector('#levels tbody tr')")
 }
 
@@ -39,6 +39,22 @@ func (p *tab) reason(why string) {
 	p.await("document.querySelector('#ask').open")
 	p.fill("#reason", why)
 	p.click("#ask-do")
+	p.settled()
+}
+
+// settled waits until the act in the dialog is done or refused. It repeats one
+// that a busy machine's stores did not take, as the page says it may be.
+func (p *tab) settled() {
+	p.Helper()
+	p.await(`(id => !id("ask").open || !id("ask-do").disabled && !id("ask-fault").hidden &&
+		(!/Try again|safe to repeat/.test(id("ask-fault").textContent) || (id("ask-do").click(), false)))(id => document.getElementById(id))`)
+}
+
+// audits wants an audit to find nothing; it asks again if it could not be done.
+func (p *tab) audits() {
+	p.Helper()
+	p.refresh("#audit", "/Every promise holds|Not judged|violations/.test(document.querySelector('#report').textContent)")
+	p.says("Every promise holds")
 }
 
 // cell is a number in the table of seats.
@@ -86,6 +102,8 @@ func TestOffice(t *testing.T) {
 	p.console("office")
 	p.number(cell("Early", 2), 1)
 	p.number(cell("Early", 5), 4) // free
+	const button = "document.querySelector(\"button[aria-label='Change the cap of Early']\")"
+	js[bool](p, "(window.button = "+button+", true)")
 	p.click("#close")
 	p.click("#ask-do")
 	if !js[bool](p, "document.querySelector('#ask').open") {
@@ -104,32 +122,32 @@ func TestOffice(t *testing.T) {
 	p.await("/below_used: .*(used|in_use) 1/.test(document.querySelector('#ask-fault').textContent)")
 	p.fill("#ask-cap", "9")
 	p.click("#ask-do")
+	p.settled()
 	p.says("Early: the cap is 9, 1 in use.")
 	p.number(cell("Early", 1), 9)
 	p.number(cell("All levels", 1), 14)
 
 	p.fill("#find-code", strings.ToLower(string(person(13).Code)))
 	p.fill("#find-email", string(person(13).Email))
-	p.click("#find button")
-	p.says("On the roster")
+	p.refresh("#find button", "document.querySelector('#found').textContent.includes('On the roster')")
 	p.await(fmt.Sprintf("document.querySelector('#found').textContent.includes(%q) && document.querySelector('#found').textContent.includes('matches')", id))
 
-	p.click("#holds-load")
-	p.await(fmt.Sprintf("document.querySelector('#holds').textContent.includes(%q)", id))
+	p.refresh("#holds-load", fmt.Sprintf("document.querySelector('#holds').textContent.includes(%q)", id))
 	p.press("Release")
 	p.reason("asked for it")
 	p.says("Released: " + id)
 	p.number(cell("Early", 2), 0)
+	if !js[bool](p, button+" === window.button") {
+		t.Error("a button was drawn anew when numbers changed: who presses it then has pressed nothing")
+	}
 	c.says("This hold has ended")
 	p.click("#find button") // what somebody asks who had a seat: it is over, and who ended it
 	p.says("No live booking.")
 	p.press("Show ended bookings")
 	p.await(fmt.Sprintf("(f => f.includes(%q) && f.includes('released') && f.includes('operator:rina'))(document.querySelector('#found').textContent)", "Ended: "+id))
 
-	p.click("#audit")
-	p.says("Every promise holds")
-	p.click("#repair")
-	p.await("/Redis and ledger agree|What a repair would look at/.test(document.querySelector('#report').textContent)")
+	p.audits()
+	p.refresh("#repair", "/Redis and ledger agree|What a repair would look at/.test(document.querySelector('#report').textContent)")
 	for _, act := range []string{"fire drill", "too many", "asked for it"} {
 		p.await(fmt.Sprintf("[...document.querySelectorAll('#trail tbody tr')].some(r => r.textContent.includes(%q) && r.textContent.includes('rina'))", act))
 	}
@@ -155,9 +173,10 @@ func TestStreamComesBack(t *testing.T) {
 	p := newTab(t)
 	p.before(`{ const Real = EventSource; window.histories = []; window.EventSource = class extends Real { constructor(u) { super(u); this.addEventListener("history", (e) => histories.push(JSON.parse(e.data).length)); } }; }`)
 	p.consoleAt(line.URL, "way")
-	p.await("histories.length === 1 && document.querySelector('#chart canvas')")
+	p.await("histories.length >= 1 && document.querySelector('#chart canvas')")
+	before := js[int](p, "histories.length") // a busy machine may have cut it before
 	line.CloseClientConnections()
-	p.await("histories.length === 2 && histories[1] >= 1 && document.querySelector('#link').textContent === 'live'")
+	p.await(fmt.Sprintf("histories.length > %d && histories.at(-1) >= 1 && document.querySelector('#link').textContent === 'live'", before))
 }
 
 // TestMessyRoster drops a file as offices send them, looks at the dry run, and
@@ -189,10 +208,13 @@ func TestMessyRoster(t *testing.T) {
 	p.press("Import 300 candidates")
 	p.reason("the final list")
 	p.says("Imported: 300 candidates")
-	v, err := town.desk.View(t.Context(), "messy")
-	if err != nil || v.Roster != 300 {
-		t.Errorf("%d on the roster, %v", v.Roster, err)
-	}
+	insist(t, func() error {
+		v, err := town.desk.View(t.Context(), "messy")
+		if err == nil && v.Roster != 300 {
+			t.Errorf("%d on the roster", v.Roster)
+		}
+		return err
+	})
 }
 
 // TestConsoleIsGuarded: no token, no session; no session's own token, no act.

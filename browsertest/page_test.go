@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +83,7 @@ func openTab(t testing.TB, parent context.Context, opts ...chromedp.ContextOptio
 
 // patience is how long anything may take on a machine that is busy with much
 // else. Nothing waits for it to pass.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
@@ -94,8 +93,6 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 		p.Fatalf("%v\n%s", err, p.all())
 	}
 }
-
-func (p *tab) visit(url string) { p.Helper(); p.do(chromedp.Navigate(url)) }
 
 // before runs a script before those of every page that is opened from now on.
 func (p *tab) before(script string) {
@@ -153,36 +150,39 @@ func (p *tab) all() string {
 	return text
 }
 
-// click clicks what a page has when all of it is there: what still loads moves
-// things away from under the mouse.
-func (p *tab) click(css string) {
-	p.Helper()
-	p.await(fmt.Sprintf("document.readyState === 'complete' && document.querySelector(%q)", css))
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(css)))
-	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node") {
-		// The page drew the element anew (news of the seats) after it was found, so
-		// nothing was clicked: find it again.
-		err = chromedp.Do(ctx, chromedp.Click(chromedp.CSS(css)))
-	}
-	if err != nil {
-		p.Fatalf("%v\n%s", err, p.all())
-	}
-}
-
-// press clicks the visible button or link with a text.
-func (p *tab) press(text string) {
-	p.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll('button, a')].find(e => e.textContent.trim().startsWith(%q) && e.checkVisibility() && !e.disabled)", text)
-	p.await(find)
-	js[bool](p, find+".click(), true")
-}
-
+// fill types a text into a field, in place of what was there. Chromium drops keys
+// as it drops clicks, and a page may take the focus away: what stands there then
+// is not the text, and is typed anew.
 func (p *tab) fill(css, text string) {
 	p.Helper()
-	js[bool](p, fmt.Sprintf("(e => { e.focus(); e.value = ''; return true })(document.querySelector(%q))", css))
-	p.do(chromedp.KeyEvent(text))
+	field := fmt.Sprintf("document.querySelector(%q)", css)
+	for end := time.Now().Add(patience); ; {
+		p.await(fmt.Sprintf("(e => !e.matches(':disabled') && (e.focus(), e.value = '', document.activeElement === e))(%s)", field))
+		p.keys(text)
+		got := js[string](p, field+".value")
+		if got == text {
+			return
+		}
+		if time.Now().After(end) {
+			p.Fatalf("%s has %q, not %q", css, got, text)
+		}
+	}
+}
+
+// records keeps everything that an element shows from now on: some of it passes
+// faster than a test on a busy machine can look.
+func (p *tab) records(css string) {
+	p.Helper()
+	js[bool](p, fmt.Sprintf(`((css, e) => {
+		const all = (window.recorded ??= {})[css] = [e.innerText];
+		new MutationObserver(() => all.push(e.innerText)).observe(e, {childList: true, subtree: true, characterData: true});
+		return true;
+	})(%q, document.querySelector(%[1]q))`, css))
+}
+
+// showed are the texts that were recorded and contain a text: an expression.
+func showed(css, text string) string {
+	return fmt.Sprintf("window.recorded[%q].filter(s => s.includes(%q))", css, text)
 }
 
 // visitSale opens a sale's page and waits until its form is open.

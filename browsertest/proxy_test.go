@@ -20,6 +20,9 @@ type proxy struct {
 	faults map[string]*faults
 }
 
+// many faults last until a test ends them.
+const many = 1_000_000
+
 // faults are counted down. Seen counts what came, by "METHOD kind".
 type faults struct {
 	loseReplies map[string]int // act, then break the connection in the middle of the answer

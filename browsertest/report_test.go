@@ -2,7 +2,9 @@ package browsertest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,12 +14,9 @@ import (
 	"github.com/holdfast/holdfast/report"
 )
 
-func trail(t *testing.T, id string) (all []ledger.AuditEntry) {
-	t.Helper()
-	if err := town.desk.Trail(t.Context(), id, func(e ledger.AuditEntry) error { all = append(all, e); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return all
+func trail(ctx context.Context, id string) (all []ledger.AuditEntry, err error) {
+	err = town.desk.Trail(ctx, id, func(e ledger.AuditEntry) error { all = append(all, e); return nil })
+	return all, err
 }
 
 // crowd books for some candidates at once, over HTTP alone; every other one pays.
@@ -28,23 +27,30 @@ func crowd(t testing.TB, id, level string, who ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := http.Post(town.public+"/sales/"+id+"/bookings", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var booked struct {
 			URL string `json:"payment_url"`
 		}
-		err = json.NewDecoder(resp.Body).Decode(&booked)
-		_ = resp.Body.Close()
-		if err != nil || i%2 == 1 || booked.URL == "" {
+		insist(t, func() error { // 503 asks for it; who has booked already is told the same
+			resp, err := http.Post(town.public+"/sales/"+id+"/bookings", "application/json", bytes.NewReader(body))
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			if err := json.NewDecoder(resp.Body).Decode(&booked); err != nil || booked.URL == "" {
+				return fmt.Errorf("no payment for candidate %d: %s, %w", n, resp.Status, err)
+			}
+			return nil
+		})
+		if i%2 == 1 {
 			continue
 		}
-		paid, err := http.PostForm(booked.URL, url.Values{"action": {"pay"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = paid.Body.Close()
+		insist(t, func() error {
+			paid, err := http.PostForm(booked.URL, url.Values{"action": {"pay"}})
+			if err == nil {
+				err = paid.Body.Close()
+			}
+			return err
+		})
 	}
 }
 

@@ -15,7 +15,7 @@ func TestMapByTouch(t *testing.T) {
 	t.Parallel()
 	p := newTab(t)
 	p.visitSale("fingers")
-	p.await("document.querySelectorAll('#seatlist input').length === 12")
+	p.await("document.querySelectorAll('#seatlist input').length === 12 && performance.getEntriesByName('first-contentful-paint').length") // Chromium drops touches before it
 	box := js[[]float64](p, "(r => [r.left, r.top, r.width])((document.querySelector('#hall').scrollIntoView({block: 'center'}), document.querySelector('#hall').getBoundingClientRect()))")
 	seat := min(28, box[2]/13)
 	at := func(column float64) [2]float64 { return [2]float64{box[0] + column*seat, box[1] + 2.5*seat} } // in the first row, below the name of its section

@@ -45,16 +45,19 @@ desk.live = (() => {
     at("tiles").replaceChildren(...list);
   };
 
+  // A line stays and its numbers change: a button that is drawn anew each second is
+  // lost under the mouse that presses it.
   const levels = (v) => {
-    const line = (l, name, total) => {
-      const change = desk.button("Cap", "Change the cap of " + name, () => desk.acts.cap(total ? "" : l.level, l.cap));
-      change.dataset.cap = total ? "" : l.level;
-      return row([name, l.cap, l.held, l.paid, l.pending, l.free, l.soft, change], true);
-    };
-    const body = at("levels").tBodies[0];
-    const held = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.cap : undefined;
-    body.replaceChildren(...v.levels.map((l) => line(l, l.level)), line(v.total, "All levels", true));
-    if (held !== undefined) [...body.querySelectorAll("button")].find((b) => b.dataset.cap === held)?.focus(); // keep the keyboard where it was
+    const body = at("levels").tBodies[0], all = [...v.levels, { ...v.total, level: "" }];
+    if (all.length !== body.rows.length || all.some((l, i) => l.level !== body.rows[i].dataset.level)) {
+      body.replaceChildren(...all.map((l) => {
+        const name = l.level || "All levels";
+        const line = row([name, 0, 0, 0, 0, 0, 0, desk.button("Cap", "Change the cap of " + name, () => desk.acts.cap(l.level, Number(line.cells[1].textContent)))], true);
+        line.dataset.level = l.level;
+        return line;
+      }));
+    }
+    all.forEach((l, i) => [l.cap, l.held, l.paid, l.pending, l.free, l.soft].forEach((n, k) => { body.rows[i].cells[k + 1].textContent = n; }));
   };
 
   const outcomes = (f) => {

@@ -40,16 +40,24 @@ holdfast.seats = (sale, most, say) => {
   const list = () => {
     const rows = rowsOf();
     options(at("row"), rows.rows.map((r) => r.row));
-    const focus = document.activeElement?.dataset?.seat;
-    at("seatlist").replaceChildren(...rows.rows.find((r) => r.row === at("row").value).runs.flat().map((name) => {
-      const seat = hall.seat(name), label = el("label", undefined, "seat"), check = el("input");
-      Object.assign(check, { type: "checkbox", checked: chosen.has(name), disabled: seat.state !== "free" && !own.has(name) && !chosen.has(name) });
-      check.dataset.seat = name;
-      check.addEventListener("change", () => choose(name));
-      label.append(check, el("span", name + (seat.accessible ? " ♿" : "") + (check.disabled ? " – " + t("taken") : "")));
-      return label;
-    }));
-    if (focus) at("seatlist").querySelector('[data-seat="' + focus + '"]')?.focus();
+    const names = rows.rows.find((r) => r.row === at("row").value).runs.flat(), shown = () => [...at("seatlist").querySelectorAll("input")];
+    // The boxes of a row stay while its seats change: one that is drawn anew is lost
+    // under the finger that presses it.
+    if (names.join() !== shown().map((check) => check.dataset.seat).join()) at("seatlist").replaceChildren(...names.map(seatBox));
+    for (const check of shown()) {
+      const name = check.dataset.seat, seat = hall.seat(name);
+      check.checked = chosen.has(name);
+      check.disabled = seat.state !== "free" && !own.has(name) && !check.checked;
+      check.nextSibling.textContent = name + (seat.accessible ? " ♿" : "") + (check.disabled ? " – " + t("taken") : "");
+    }
+  };
+  const seatBox = (name) => {
+    const label = el("label", undefined, "seat"), check = el("input");
+    check.type = "checkbox";
+    check.dataset.seat = name;
+    check.addEventListener("change", () => { choose(name); check.checked = chosen.has(name); });
+    label.append(check, el("span"));
+    return label;
   };
   for (const id of ["section", "row"]) at(id).addEventListener("change", list);
   at("bigger").addEventListener("click", () => map.bigger());
