@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/holdfast/holdfast/admission"
 	"github.com/holdfast/holdfast/admission/redis/resp"
@@ -19,14 +20,18 @@ func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admis
 	k := saleKeys(sale)
 	var args resp.Packed
 	args.Reset(300 * len(calls)) // most of it is the payment's page
-	for _, c := range calls {
-		a := &c.ask
-		args.String(a.BookingID)
-		args.Decimal(int64(a.Driver))
-		args.String(a.PaymentID)
-		args.String(keptURL(a.URL))
-		args.Decimal(toMillis(a.HoldUntil))
-		args.Decimal(a.StashFor.Milliseconds())
+	columns := []func(*admission.Attachment){
+		func(a *admission.Attachment) { args.String(a.BookingID) },
+		func(a *admission.Attachment) { args.Decimal(int64(a.Driver)) },
+		func(a *admission.Attachment) { args.String(a.PaymentID) },
+		func(a *admission.Attachment) { args.String(keptURL(a.URL)) },
+		func(a *admission.Attachment) { args.Decimal(max(toMillis(a.HoldUntil), 0)) }, // digits only: the script compares them as text
+		func(a *admission.Attachment) { args.Decimal(a.StashFor.Milliseconds()) },
+	}
+	for _, add := range columns {
+		for _, c := range calls {
+			add(&c.ask)
+		}
 	}
 	pack := func(out *resp.Writer) {
 		out.String(k.pending())
@@ -37,8 +42,8 @@ func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admis
 	faults := make([]error, len(calls))
 	err := s.many(ctx, attachManyScript, k, 2, 1, pack, func(flat []resp.Value) error {
 		for i, c := range calls {
-			if flat[0].Kind == resp.Int {
-				answers[i] = admission.AttachAnswer{Outcome: admission.Attached, PaymentID: c.ask.PaymentID, HoldUntil: fromMillis(flat[0].Int)}
+			if v := flat[0]; v.Kind == resp.Text {
+				answers[i], faults[i] = attached(c.ask.PaymentID, v.Text)
 				flat = flat[1:]
 				continue
 			}
@@ -55,6 +60,16 @@ func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admis
 		}
 		c.deliver(answers[i], faults[i])
 	}
+}
+
+// attached reads the answer of somebody whose payment is attached: until when the
+// seats are held, in milliseconds.
+func attached(pid, hold string) (admission.AttachAnswer, error) {
+	ms, err := strconv.ParseInt(hold, 10, 64)
+	if err != nil {
+		return admission.AttachAnswer{}, malformed("attach_many: held until %q", hold)
+	}
+	return admission.AttachAnswer{Outcome: admission.Attached, PaymentID: pid, HoldUntil: fromMillis(ms)}, nil
 }
 
 // settleMany settles a batch (lua/settle_many.lua).

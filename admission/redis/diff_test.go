@@ -117,6 +117,7 @@ func prepare(rt *rapid.T, benches ...*bench) (corrupt bool) {
 	dead, last, closed := draw("dead"), draw("last"), draw("closed") && draw("really")
 	gap := rapid.SampledFrom([]string{"", "", "A-1", "A-2", "A-4"}).Draw(rt, "token withdrawn")
 	corrupt = draw("corrupt") && draw("truly")
+	broken := map[bool]string{true: "cap:B", false: "cap:N"}[draw("of B")]
 	for _, b := range benches {
 		b.put("hset", b.k.cfg(), "cap", total)
 		if dead {
@@ -133,7 +134,7 @@ func prepare(rt *rapid.T, benches ...*bench) (corrupt bool) {
 			b.put("hset", b.k.cfg(), "open", "0")
 		}
 		if corrupt {
-			b.put("hset", b.k.cfg(), "cap:B", "4")
+			b.put("hset", b.k.cfg(), broken, "7")
 		}
 	}
 	return corrupt

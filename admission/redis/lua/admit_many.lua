@@ -184,7 +184,7 @@ local function judging()
     R('DECRBY', KEYS[6], c)
     R('DECRBY', lv.count, c)
     R('HINCRBY', KEYS[1], 'ver', 1)
-    lv.left, total, touched[f[6]] = nil, nil, true
+    total, touched[f[6]] = nil, true
   end
 
   -- owned answers a candidate who holds a booking, or nil if it was an expired
