@@ -148,6 +148,10 @@ var (
 	ErrInstalled = errors.New("admission: the sale is installed already: change its caps, times or roster instead")
 	// ErrCorrupt: used + free is not the cap: run the audit.
 	ErrCorrupt = errors.New("admission: conservation does not hold: run the audit")
+	// ErrLayout: Redis keeps the sale in the form of another build. Nothing was read
+	// or written. The build that loaded it can serve it; a rebuild with this one
+	// makes its keys anew from the ledger (protocol.md 3.9).
+	ErrLayout = errors.New("admission: Redis keeps the sale in the form of another build")
 	// ErrNotFound: no such record.
 	ErrNotFound = errors.New("admission: not found")
 )

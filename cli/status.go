@@ -129,6 +129,8 @@ func standing(v operator.View) string {
 		return "FROZEN: Redis is being filled, nobody is admitted"
 	case v.Lost:
 		return "LOST in Redis: run holdfast rebuild " + v.Sale
+	case v.Foreign:
+		return "CLOSED to this build, Redis keeps it in the form of another: replace all processes of that one, then run holdfast rebuild " + v.Sale
 	case !v.Open:
 		return "closed"
 	case v.Selling:

@@ -44,10 +44,15 @@ func (in *Ingress) checkLedger(ctx context.Context) error {
 }
 
 // checkRedis asks the primary of every sale. A sale that Redis does not know is
-// no fault of this process.
+// no fault of this process, nor is one that another build loaded, unless it sells:
+// then a deployment waits here, and those who can sell it go on.
 func (in *Ingress) checkRedis(ctx context.Context) error {
 	for _, id := range in.plans.Sales() {
-		if _, err := in.Redis.Status(ctx, id, nil); err != nil && !errors.Is(err, admission.ErrNotFound) {
+		_, err := in.Redis.Status(ctx, id, nil)
+		switch {
+		case errors.Is(err, admission.ErrLayout) && in.sells(id):
+			return fmt.Errorf("this build can't sell %s: %w", id, err)
+		case err != nil && !errors.Is(err, admission.ErrNotFound) && !errors.Is(err, admission.ErrLayout):
 			return fmt.Errorf("the primary of sale %s does not answer: %w", id, err)
 		}
 		if err := in.checkPrimary(ctx, id); err != nil {
@@ -55,6 +60,16 @@ func (in *Ingress) checkRedis(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sells says whether candidates are let in now, as far as the ledger goes.
+func (in *Ingress) sells(saleID string) bool {
+	p, ok := in.plans.Plan(saleID)
+	if !ok || !p.Open || p.Frozen {
+		return false
+	}
+	now := in.Now().Add(p.ClockAhead)
+	return !now.Before(p.Sale.OpensAt) && now.Before(p.Sale.ClosesAt)
 }
 
 // checkPrimary wants the server to be a primary with all its replicas. It is

@@ -19,6 +19,7 @@ func (in *Ingress) ownHold(ctx context.Context, c echo.Context) (*booking.Plan, 
 	if !in.Hasher.Minted(id) {
 		return nil, admission.Record{}, notFound()
 	}
+	var none error = fixedRefusals[booking.HoldGone].problem // unless one of the sales could not be asked
 	for _, saleID := range in.salesFrom(c.QueryParam("sale")) {
 		plan, ok := in.plans.Plan(saleID)
 		if !ok || len(plan.Halls) == 0 {
@@ -28,6 +29,9 @@ func (in *Ingress) ownHold(ctx context.Context, c echo.Context) (*booking.Plan, 
 		switch {
 		case errors.Is(err, admission.ErrNotFound):
 			continue
+		case errors.Is(err, admission.ErrLayout):
+			none = err
+			continue
 		case err != nil:
 			return nil, r, err
 		case r.Stage != admission.StageSoft || !r.HoldUntil.After(in.Now().Add(plan.ClockAhead)):
@@ -35,7 +39,7 @@ func (in *Ingress) ownHold(ctx context.Context, c echo.Context) (*booking.Plan, 
 		}
 		return plan, r, nil
 	}
-	return nil, admission.Record{}, fixedRefusals[booking.HoldGone].problem
+	return nil, admission.Record{}, none
 }
 
 // salesFrom are all sales, the hinted one first: an id does not name its sale.

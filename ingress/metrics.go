@@ -82,6 +82,8 @@ func (m *metrics) Admitted(saleID string, outcome admission.Outcome, took time.D
 	case errors.Is(err, admission.ErrUnacknowledged):
 		name = "unacknowledged"
 		m.short.Store(m.now().UnixNano())
+	case errors.Is(err, admission.ErrLayout):
+		name = "layout"
 	case errors.Is(err, admission.ErrUnavailable):
 		name = "unavailable"
 	case err != nil:

@@ -2,6 +2,7 @@ package ingress_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/admission/admissiontest"
 	"github.com/holdfast/holdfast/ingress"
 	"github.com/holdfast/holdfast/ingress/admin"
+	"github.com/holdfast/holdfast/ledger"
 )
 
 // slowAdmit holds every admission until it is let go.
@@ -224,4 +227,83 @@ func TestOptionsAreChecked(t *testing.T) {
 			t.Errorf("%s is not missed: %v", name, err)
 		}
 	}
+}
+
+// A sale that another build has loaded is answered 503, and the metric says why.
+// While it sells, this process is not ready: in a deployment those who can sell it
+// go on. One that is closed keeps nobody from the sales beside it.
+func TestAnotherBuildsSaleIs503AndUnreadyWhileItSells(t *testing.T) {
+	w := newWorld(t)
+	w.redis.Foreign()
+	w.book(wish(1, "N1"), 503, "unavailable")
+	metrics := string(w.send(w.in.Operator(), "GET", "/metrics", "").raw)
+	if line := `holdfast_ingress_admissions_total{outcome="layout"} 1`; !strings.Contains(metrics, line+"\n") {
+		t.Errorf("no %s in\n%s", line, metrics)
+	}
+	if !strings.Contains(w.logs.String(), admission.ErrLayout.Error()) {
+		t.Error("the log does not say why")
+	}
+	ready := func(want int, says string) {
+		t.Helper()
+		w.advance(time.Second)
+		w.refresh()
+		if a := w.send(w.in.Operator(), "GET", "/readyz", ""); a.status != want || !strings.Contains(string(a.raw), says) {
+			t.Errorf("%d %s, want %d", a.status, a.raw, want)
+		}
+	}
+	control := func(change func(c *ledger.Control)) {
+		t.Helper()
+		if _, err := w.store.UpdateControl(t.Context(), theSale, func(c *ledger.Control) error { change(c); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready(503, "this build can't sell "+theSale)
+	control(func(c *ledger.Control) { c.Open = false })
+	ready(200, "")
+	control(func(c *ledger.Control) { c.Open, c.Frozen = true, true })
+	ready(200, "")
+	control(func(c *ledger.Control) { c.Frozen = false })
+	ready(503, "this build can't sell")
+	w.advance(24 * time.Hour)
+	ready(200, "")
+}
+
+// beside is a Redis that another build loaded one of the sales into.
+type beside struct {
+	*admissiontest.Redis
+	foreign string
+}
+
+// Record implements admission.Lookup.
+func (b beside) Record(ctx context.Context, saleID, bookingID string) (admission.Record, error) {
+	if saleID == b.foreign {
+		return admission.Record{}, admission.ErrLayout
+	}
+	return b.Redis.Record(ctx, saleID, bookingID)
+}
+
+// A booking's id does not name its sale. One that can't be asked hides no booking of
+// the others; but what is in none of the others may be there.
+func TestASaleOfAnotherBuildHidesNoBooking(t *testing.T) {
+	const old = "autumn" // asked before the other
+	w := newWorld(t, func(o *ingress.Options) {
+		o.Redis = beside{o.Redis.(*admissiontest.Redis), old}
+	})
+	plan := w.plan
+	plan.ID = old
+	if err := w.store.CreateControl(w.Context(), ledger.Control{Sale: old, Gen: 1, Plan: plan}); err != nil {
+		t.Fatal(err)
+	}
+	w.refresh()
+	booked := w.book(wish(1, "N1"), 201, "")
+	page := "/bookings/" + booked.text("booking_id")
+	if a := w.do("GET", page, ""); a.status != 200 || a.text("state") != "held" {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+	w.wants(w.do("DELETE", page, ""), 200, "")
+	unknown, err := w.hasher.BookingID(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wants(w.do("GET", "/bookings/"+unknown, ""), 503, "unavailable")
 }

@@ -170,8 +170,11 @@ func (d *Desk) change(ctx context.Context, c ledger.Control, plan sale.Sale, by 
 }
 
 // lost explains a sale that the ledger has and Redis has not, or has of another
-// generation.
+// generation, or in the form of another build.
 func lost(c ledger.Control, err error) error {
+	if errors.Is(err, admission.ErrLayout) {
+		return refuse(CodeRedisLayout, nil, "Redis keeps sale %s in the form of another build: go back to that one, or replace all of its processes and run holdfast rebuild %s", c.Sale, c.Sale).because(err)
+	}
 	if err != nil && !errors.Is(err, admission.ErrNotFound) {
 		return fmt.Errorf("operator: read sale %s in Redis: %w", c.Sale, err)
 	}

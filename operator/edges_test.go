@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,70 @@ func TestActsRefuseARedisOfAnotherGeneration(t *testing.T) {
 	refused(t, b.SetTimes(b.ctx, exam, time.Time{}, plan.ClosesAt, ann), operator.CodeRedisLost)
 	if c := b.control(); c.CapIntent != nil || c.Plan.Levels[0].Cap != 10 || !c.Plan.ClosesAt.Equal(b.plan().ClosesAt) {
 		t.Errorf("control %+v", c)
+	}
+}
+
+// What another build has loaded is no lost Redis: the operator hears which it is,
+// from every act and every look, and nothing is changed.
+func TestActsNameARedisOfAnotherBuild(t *testing.T) {
+	b, p, _ := ready(t)
+	b.World.Redis.Foreign()
+	plan := b.plan()
+	plan.ClosesAt = plan.ClosesAt.Add(time.Hour)
+	for name, err := range map[string]error{
+		"apply": b.apply(plan), "caps": capErr(b.SetCap(b.ctx, exam, "N1", 11, ann)), "times": b.SetTimes(b.ctx, exam, time.Time{}, plan.ClosesAt, ann),
+		"holds": b.Holds(b.ctx, exam, func(operator.Hold) error { return nil }),
+	} {
+		if r := refused(t, err, operator.CodeRedisLayout); !errors.Is(r, admission.ErrLayout) || !strings.Contains(r.Error(), "holdfast rebuild "+exam) {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+	if c := b.control(); c.CapIntent != nil || c.Plan.Levels[0].Cap != 10 || !c.Plan.ClosesAt.Equal(b.plan().ClosesAt) {
+		t.Errorf("control %+v", c)
+	}
+	if v, err := b.View(b.ctx, exam); err != nil || !v.Foreign || v.Lost || v.Open || v.Selling {
+		t.Errorf("view %+v, %v", v, err)
+	}
+	checks, err := p.Run(b.ctx, exam, operator.Crowd{})
+	b.must(err)
+	said := false
+	for _, c := range checks {
+		said = said || c.Name == "installed" && c.Verdict == operator.Fail && strings.Contains(c.Detail, "in the form of another build")
+	}
+	if !said {
+		t.Errorf("preflight does not name it: %v", checks)
+	}
+}
+
+// beside is a Redis that another build loaded one of the sales into.
+type beside struct {
+	operator.Redis
+	foreign string
+}
+
+// Record implements admission.Lookup.
+func (r beside) Record(ctx context.Context, saleID, bookingID string) (admission.Record, error) {
+	if saleID == r.foreign {
+		return admission.Record{}, admission.ErrLayout
+	}
+	return r.Redis.Record(ctx, saleID, bookingID)
+}
+
+// A booking's id does not name its sale: one that can't be asked hides no booking of
+// the others, and says so of what it may have.
+func TestASaleOfAnotherBuildHidesNoBooking(t *testing.T) {
+	b := selling(t)
+	const old = "a sale before"
+	plan := b.plan()
+	plan.ID = old
+	b.must(b.World.Store.CreateControl(b.ctx, ledger.Control{Sale: old, Gen: 1, Plan: plan}))
+	b.Desk.Redis = beside{b.Desk.Redis, old}
+	b.book("N1", 1, 1)
+	if k, err := b.Desk.Booking(b.ctx, "X1"); err != nil || k.Sale != exam {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if _, err := b.Desk.Booking(b.ctx, "none"); !errors.Is(err, admission.ErrLayout) {
+		t.Errorf("a booking that nobody knows: %v", err)
 	}
 }
 

@@ -107,9 +107,14 @@ func (d *Desk) Booking(ctx context.Context, bookingID string) (ledger.Booking, e
 	if err != nil {
 		return b, err
 	}
+	var none error = refuse(CodeUnknownBooking, nil, "there is no booking %q", bookingID).because(ledger.ErrNotFound)
 	for _, id := range sales {
 		r, err := d.Redis.Record(ctx, id, bookingID)
 		if errors.Is(err, admission.ErrNotFound) {
+			continue
+		}
+		if errors.Is(err, admission.ErrLayout) { // of the sales beside it nothing is known less
+			none = fmt.Errorf("operator: look for booking %s in sale %s: %w", bookingID, id, err)
 			continue
 		}
 		if err != nil {
@@ -117,7 +122,7 @@ func (d *Desk) Booking(ctx context.Context, bookingID string) (ledger.Booking, e
 		}
 		return lifecycle.BookingFromRecord(id, r), nil
 	}
-	return b, refuse(CodeUnknownBooking, nil, "there is no booking %q", bookingID).because(ledger.ErrNotFound)
+	return b, none
 }
 
 // ReleaseHold gives one held booking back, after asking the gateway: a payment

@@ -19,6 +19,7 @@ const (
 	CodeNotInstalled   Code = "not_installed"
 	CodeFrozen         Code = "frozen"
 	CodeRedisLost      Code = "redis_lost"      // Redis does not have the sale that the ledger has
+	CodeRedisLayout    Code = "redis_layout"    // Redis keeps the sale in the form of another build
 	CodeChecksFailed   Code = "checks_failed"   // the sale may not be opened
 	CodeUnsafeChange   Code = "unsafe_change"   // a plan that would take something from somebody
 	CodeBelowUsed      Code = "below_used"      // a cap below the seats in use

@@ -31,7 +31,8 @@ type View struct {
 	Open      bool      `json:"open"`
 	Selling   bool      `json:"selling"` // open, and between its times
 	Frozen    bool      `json:"frozen"`
-	Lost      bool      `json:"redis_lost"` // Redis does not have the sale, or has an old generation of it
+	Lost      bool      `json:"redis_lost"`    // Redis does not have the sale, or has an old generation of it
+	Foreign   bool      `json:"redis_foreign"` // Redis keeps the sale in the form of another build: this one admits nobody
 	OpensAt   time.Time `json:"opens_at"`
 	ClosesAt  time.Time `json:"closes_at"`
 	Gen       int64     `json:"gen"`
@@ -114,8 +115,8 @@ func (d *Desk) View(ctx context.Context, saleID string) (View, error) {
 	return v, nil
 }
 
-// viewSeats fills in what Redis knows. A sale that Redis lost is shown as such,
-// with nothing in it.
+// viewSeats fills in what Redis knows. A sale that Redis lost, or that another
+// build loaded, is shown as such, with nothing in it.
 func (d *Desk) viewSeats(ctx context.Context, c ledger.Control, v *View) error {
 	at := make(map[string]*LevelView, len(c.Plan.Levels))
 	for _, l := range c.Plan.Levels {
@@ -137,6 +138,10 @@ func (d *Desk) viewSeats(ctx context.Context, c ledger.Control, v *View) error {
 			return nil
 		}
 	}())
+	if errors.Is(err, admission.ErrLayout) {
+		v.Foreign, v.Open = true, false
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("operator: read the bookings of sale %s in Redis: %w", c.Sale, err)
 	}

@@ -12,7 +12,8 @@ const (
 	// AlarmDataLoss: Redis is not what it was, and not a replica of it: the sale
 	// is frozen until it is rebuilt (protocol.md 3.9).
 	AlarmDataLoss lifecycle.AlarmKind = "redis_data_loss"
-	// AlarmFrozen: the sale admits nobody, and no rebuilder is at work.
+	// AlarmFrozen: the sale admits nobody, and no rebuilder is at work; or Redis keeps
+	// it in the form of another build, and this one admits nobody (admission.ErrLayout).
 	AlarmFrozen lifecycle.AlarmKind = "frozen"
 	// AlarmDrift: the same difference between Redis and the ledger survived two
 	// runs of the diff.

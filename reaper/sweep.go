@@ -31,8 +31,9 @@ type sweep struct {
 // joins what kept whole steps from being done; ids that failed are in the
 // result. The steps do not depend on each other: one that fails stops none.
 //
-// While the sale is frozen, or a deposed primary answers, only refunds are driven:
-// what the ledger would release has to be given back to a Redis that stays.
+// While the sale is frozen, a deposed primary answers, or another build's layout is
+// in Redis, only refunds are driven: what the ledger would release has to be given
+// back to a Redis that stays.
 func (s *Sweeper) Sweep(ctx context.Context, saleID string) (SweepResult, error) {
 	r, err := s.sweep(ctx, saleID)
 	s.Metrics.Swept(r, err)
@@ -60,6 +61,9 @@ func (s *Sweeper) sweep(ctx context.Context, saleID string) (SweepResult, error)
 		errs = append(errs, p.refunds(pass))
 	case w.finding == ReplicationDeposed:
 		errs = append(errs, p.refunds(pass)) // what is given back to this one is given to nobody
+	case errors.Is(err, admission.ErrLayout):
+		p.alarm(AlarmFrozen, saleID, "", "this build admits nobody until it is rebuilt: "+err.Error())
+		errs = append(errs, p.refunds(pass))
 	default:
 		errs = append(errs, p.all(pass))
 	}

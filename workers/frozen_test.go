@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/holdfast/holdfast/admission"
+	"github.com/holdfast/holdfast/events"
 	"github.com/holdfast/holdfast/ledger"
 	"github.com/holdfast/holdfast/lifecycle"
 	"github.com/holdfast/holdfast/lifecycle/lifecycletest"
@@ -142,5 +144,31 @@ func TestOldGeneration_DecidedLongAgoTouchesNoSeat(t *testing.T) {
 	if r.Redis.Calls("Admit") != before {
 		t.Error("admitted a released booking")
 	}
+	r.Quiet()
+}
+
+// An event of a sale that another build has loaded goes back to the queue. When
+// that has been rebuilt it is handled, and nothing is lost.
+func TestAnotherBuildsSaleSendsEventsBack(t *testing.T) {
+	r := newRig(t)
+	held, paid := r.Book("c1", "N1", r.Page), r.Book("c2", "N2", r.Page)
+	r.done(paid.Held)
+	r.Page.Pay(paid.PaymentID)
+	r.Redis.Foreign()
+	for n := 1; n <= 3; n++ {
+		for _, e := range []events.Event{held.Held, r.notice(paid)} {
+			err := r.deliver(e, n)
+			if _, park := events.ParkReason(err); park || !errors.Is(err, admission.ErrLayout) {
+				t.Fatalf("%s: %v", e.Type, err)
+			}
+		}
+	}
+	r.frozen()
+	r.done(held.Held, r.notice(paid))
+	r.unfreeze()
+	r.state(held.ID, ledger.Held)
+	r.state(paid.ID, ledger.Paid)
+	r.Check()
+	r.heal()
 	r.Quiet()
 }

@@ -28,6 +28,8 @@ type Redis struct {
 	past  []*state // the states before each of the last writes, oldest first
 	acked int      // how many of past are older than the last acknowledgement
 	calls map[string]int
+
+	foreign bool // see Foreign
 }
 
 // rememberedWrites bounds how far a failover can go back.
@@ -131,6 +133,9 @@ func (r *Redis) do(ctx context.Context, op string, f func(Fault) error) error {
 	r.calls[op]++
 	if fault == FailBefore {
 		return ErrFailed
+	}
+	if err := r.refuse(op); err != nil {
+		return err
 	}
 	err := f(fault)
 	if fault == LoseAnswer {

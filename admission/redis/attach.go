@@ -63,7 +63,7 @@ func (s *Store) Attach(ctx context.Context, a admission.Attachment) (admission.A
 	k := saleKeys(a.Sale)
 	var answer admission.AttachAnswer
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := attachScript.run(ctx, conn, []string{k.pending(), k.bk()},
+		raw, err := attachScript.run(ctx, conn, []string{k.pending(), k.bk(), k.cfg()},
 			a.BookingID, a.Driver, a.PaymentID, keptURL(a.URL), millis(a.HoldUntil), a.StashFor.Milliseconds())
 		if err != nil {
 			return err

@@ -36,11 +36,12 @@ func (s *Store) attachMany(ctx context.Context, sale string, calls []*call[admis
 	pack := func(out *resp.Writer) {
 		out.String(k.pending())
 		out.String(k.bk())
+		out.String(k.cfg())
 		out.Packed(&args)
 	}
 	answers := make([]admission.AttachAnswer, len(calls))
 	faults := make([]error, len(calls))
-	err := s.many(ctx, attachManyScript, k, 2, 1, pack, func(flat []resp.Value) error {
+	err := s.many(ctx, attachManyScript, k, 3, 1, pack, func(flat []resp.Value) error {
 		for i, c := range calls {
 			if v := flat[0]; v.Kind == resp.Text {
 				answers[i], faults[i] = attached(c.ask.PaymentID, v.Text)

@@ -78,6 +78,9 @@ func (b *batch) attempt(ctx context.Context, w *wire) error {
 			sent[j] = b.reqs[i]
 		}
 	}
+	if err := b.store.laidOut(w, b.sale, sent); err != nil {
+		return err
+	}
 	answers, err := b.store.admit(w, sent)
 	if err != nil {
 		return err

@@ -47,6 +47,7 @@ type Store struct {
 	mu       sync.Mutex
 	breakers map[string]*breaker          // per sale
 	wires    map[string]*wirePool         // per primary
+	laid     map[string]int64             // per sale: the generation that is known to have our layout
 	kept     map[string]map[string]string // per sale that is being installed: keepPages
 	closed   bool
 	undoing  sync.WaitGroup // undos that nobody waits for
@@ -82,7 +83,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Replicas == 0 {
 		cfg.Log.Warn("admissions are not acknowledged by any replica, as configured: a failover can lose them unless the store itself is durable")
 	}
-	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}, wires: map[string]*wirePool{}, kept: map[string]map[string]string{}}
+	s := &Store{cfg: cfg, now: cfg.Now, breakers: map[string]*breaker{}, wires: map[string]*wirePool{}, laid: map[string]int64{}, kept: map[string]map[string]string{}}
 	switch {
 	case cfg.Cluster:
 		s.client = goredis.NewClusterClient(cfg.clusterOptions())

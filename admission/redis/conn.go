@@ -64,7 +64,7 @@ func (s *Store) again(ctx context.Context, f func(ctx context.Context) error) er
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, goredis.Nil) {
+		if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, goredis.Nil) || errors.Is(err, admission.ErrLayout) {
 			return err
 		}
 		ran = ran || !notRun(err)

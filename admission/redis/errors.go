@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/holdfast/holdfast/admission"
 )
 
 // hasPrefix says whether err is an error reply of the server that begins with
@@ -26,12 +28,12 @@ func hasPrefix(err error, words ...string) bool {
 	return false
 }
 
-// notRun says that the server refused before the script's first line, or was
-// never reached. Every other error leaves the outcome unknown: a lost answer, or
+// notRun says that the server refused before the script's first line, the guard
+// did in it, or the server was never reached. Every other error leaves the outcome unknown: a lost answer, or
 // a script that failed midway (protocol.md 1.3, no rollback).
 func notRun(err error) bool {
 	if hasPrefix(err, "OOM", "NOREPLICAS", "READONLY", "LOADING", "MASTERDOWN", "MISCONF", "CLUSTERDOWN",
-		"TRYAGAIN", "MOVED", "ASK", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM") {
+		"TRYAGAIN", "MOVED", "ASK", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM") || errors.Is(err, admission.ErrLayout) {
 		return true
 	}
 	if hasPrefix(err, "ERR") && strings.Contains(err.Error(), "Protocol error") {

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -32,7 +33,7 @@ func (s *Store) ForgetRehearsal(ctx context.Context, saleID string) (removed int
 		if err != nil {
 			return removed, err
 		}
-		found, gone, err := s.forgetWalk(ctx, k)
+		found, gone, err := s.forgetWalk(ctx, k, func(string) bool { return false })
 		removed += gone
 		if err != nil {
 			return removed, fmt.Errorf("redis: forget rehearsal %s: %w", saleID, err)
@@ -48,15 +49,16 @@ func (s *Store) ForgetRehearsal(ctx context.Context, saleID string) (removed int
 	return removed, fmt.Errorf("redis: forget rehearsal %s: %d walks were not enough: somebody still writes to it, or the primary changes all the time; call it again", saleID, forgetWalks)
 }
 
-// forgetWalk deletes what one walk meets. found is how many keys it met, gone how
-// many of them it is known to have deleted.
-func (s *Store) forgetWalk(ctx context.Context, k keys) (found, gone int, err error) {
+// forgetWalk deletes what one walk meets, but for the keys that stay. found is how
+// many others it met, gone how many of them it is known to have deleted.
+func (s *Store) forgetWalk(ctx context.Context, k keys, stays func(name string) bool) (found, gone int, err error) {
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
 			names, next, err := c.Scan(ctx, cursor, string(k)+"*", scanPage).Result()
 			if err != nil {
 				return err
 			}
+			names = slices.DeleteFunc(names, stays)
 			if found += len(names); len(names) > 0 {
 				n, err := c.Unlink(ctx, names...).Result()
 				if gone += int(n); err != nil {

@@ -36,10 +36,10 @@ func TestFrozenShardStarvesNoOther(t *testing.T) {
 			break
 		}
 	}
+	disperse() // before the primary can answer them
 	if err := frozen.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	disperse()
 }
 
 // TestFrozenShardLeavesNoOthersGatesOld: what the gates know of a sale on the other

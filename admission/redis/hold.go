@@ -18,11 +18,11 @@ var (
 )
 
 var (
-	holdScript    = load("hold")
-	extendScript  = load("extend")
-	promoteScript = load("promote")
-	demoteScript  = load("demote")
-	lapseScript   = load("lapse")
+	holdScript    = guarded("hold", 1)
+	extendScript  = guarded("extend", 1)
+	promoteScript = guarded("promote", 1)
+	demoteScript  = guarded("demote", 1)
+	lapseScript   = guarded("lapse", 1)
 )
 
 // Hold takes named seats for a candidate who is choosing (protocol.md 3.4 S6). It

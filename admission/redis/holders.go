@@ -37,11 +37,12 @@ func (s *Store) known(ctx context.Context, sale string, calls []*call[string, bo
 	}
 }
 
-// readFields tells found of every field that is there. It may tell it twice.
+// readFields tells found of every field that is there. It may tell it twice. Of a
+// sale of another layout it reads nothing.
 func (s *Store) readFields(ctx context.Context, k keys, from []string, n int, field func(i int) string, found func(i int, value string)) error {
 	return s.again(ctx, func(ctx context.Context) error {
 		return s.onWire(ctx, k.cfg(), func(w *wire) error {
-			return w.fields(from, n, field, func(_ int, values []resp.Value) {
+			return w.fields(k.cfg(), from, n, field, func(_ int, values []resp.Value) {
 				for i, v := range values {
 					if v.Kind == resp.Text {
 						found(i, v.Text)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -23,7 +24,7 @@ const installPage = 1000
 // put back) and opens last: until cfg has its generation every admission answers
 // StaleGen. Of two installs at once the later one wins and the other fails. It
 // may be repeated after any error; after a success it is admission.ErrInstalled.
-// ErrUnacknowledged, after some tries, says that the sale is installed on the
+// Keys of another layout are cleared like all others. ErrUnacknowledged, after some tries, says that the sale is installed on the
 // primary but may be lost with it: a repeat answers ErrInstalled, and the next
 // acknowledged change of the sale covers it.
 func (s *Store) Install(ctx context.Context, p admission.Plan, rebuild func(ctx context.Context) error) error {
@@ -53,7 +54,8 @@ func (s *Store) Install(ctx context.Context, p admission.Plan, rebuild func(ctx 
 }
 
 // installBegin clears the keys of the plan's levels and of those that an older
-// generation had.
+// generation had. Where they were of another layout it also clears the keys that
+// only that one has; execute guards are of no layout, and stay.
 func (s *Store) installBegin(ctx context.Context, p *admission.Plan, owner string) error {
 	k := saleKeys(p.Sale)
 	levels, known := []string{}, map[string]bool{}
@@ -75,7 +77,14 @@ func (s *Store) installBegin(ctx context.Context, p *admission.Plan, owner strin
 			add(l)
 		}
 	}
-	_, err = s.step(ctx, installBeginScript, k.all(levels), p.Gen, owner)
+	foreign, err := s.step(ctx, installBeginScript, k.all(levels), p.Gen, owner, layout)
+	if err != nil || foreign == 0 {
+		return err
+	}
+	s.cfg.Log.Warn("the sale's keys were of another layout: whatever else has its name goes", "sale", p.Sale)
+	_, _, err = s.forgetWalk(ctx, k, func(name string) bool {
+		return name == k.proof() || strings.HasPrefix(name, k.execute("")) || slices.Contains(k.all(levels), name)
+	})
 	return err
 }
 
@@ -94,7 +103,7 @@ func (s *Store) installLevel(ctx context.Context, sale, owner string, l admissio
 	k := saleKeys(sale)
 	tokens, scores := levelTokens(l)
 	for from := 0; from == 0 || from < len(tokens); from += installPage {
-		args := []any{owner, l.Name, l.Kind, l.Cap, l.Next}
+		args := []any{owner, layout, l.Name, l.Kind, l.Cap, l.Next}
 		for i := from; i < min(from+installPage, len(tokens)); i++ {
 			args = append(args, scores[i], tokens[i])
 		}

@@ -10,21 +10,6 @@ import (
 	"github.com/holdfast/holdfast/admission"
 )
 
-// text runs a command that answers one string, on the node of key. A missing
-// one is admission.ErrNotFound.
-func (s *Store) text(ctx context.Context, key string, args ...any) (string, error) {
-	var out string
-	err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
-		var err error
-		out, err = c.Do(ctx, args...).Text()
-		return err
-	})
-	if errors.Is(err, goredis.Nil) {
-		return "", admission.ErrNotFound
-	}
-	return out, err
-}
-
 // Record returns the record of a booking as Redis has it.
 func (s *Store) Record(ctx context.Context, sale, bookingID string) (admission.Record, error) {
 	var c check
@@ -50,7 +35,18 @@ func (s *Store) CandidateBooking(ctx context.Context, sale, candidate string) (s
 	if c.err != nil {
 		return "", c.err
 	}
-	return s.text(ctx, saleKeys(sale).cfg(), "hget", saleKeys(sale).seen(), candidate)
+	k := saleKeys(sale)
+	var id string
+	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
+		var held *goredis.StringCmd
+		err := reading(ctx, conn, k, func(p goredis.Pipeliner) { held = p.HGet(ctx, k.seen(), candidate) })
+		id = held.Val()
+		return err
+	})
+	if errors.Is(err, goredis.Nil) {
+		return "", admission.ErrNotFound
+	}
+	return id, err
 }
 
 // missingPage is how many booking ids Missing asks for at a time.
@@ -85,10 +81,13 @@ func (s *Store) Missing(ctx context.Context, sale string, bookingIDs []string) (
 func (s *Store) recordsOf(ctx context.Context, k keys, bookingIDs []string) (out []string, now time.Time, err error) {
 	out = make([]string, len(bookingIDs))
 	err = s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
-		p := c.Pipeline()
-		pending, settled := p.HMGet(ctx, k.pending(), bookingIDs...), p.HMGet(ctx, k.bk(), bookingIDs...)
-		clock := p.Time(ctx)
-		if _, err := p.Exec(ctx); err != nil {
+		var pending, settled *goredis.SliceCmd
+		var clock *goredis.TimeCmd
+		err := reading(ctx, c, k, func(p goredis.Pipeliner) {
+			pending, settled = p.HMGet(ctx, k.pending(), bookingIDs...), p.HMGet(ctx, k.bk(), bookingIDs...)
+			clock = p.Time(ctx)
+		})
+		if err != nil {
 			return err
 		}
 		now = clock.Val()

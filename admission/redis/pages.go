@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/holdfast/holdfast/admission"
@@ -13,8 +14,13 @@ import (
 // an install that fails half-way, is answered without.
 func (s *Store) keepPages(ctx context.Context, saleID string) (forget func(), err error) {
 	pages, k := map[string]string{}, saleKeys(saleID)
+	if err := s.checkLayout(ctx, k); errors.Is(err, admission.ErrLayout) {
+		return func() {}, nil // where they are there, this build does not know
+	} else if err != nil {
+		return nil, err
+	}
 	for _, key := range []string{k.pending(), k.bk()} {
-		err := s.scan(ctx, key, func(pairs []string) error {
+		err := s.scan(ctx, k, key, func(pairs []string) error {
 			for i := 0; i+1 < len(pairs); i += 2 {
 				if f := strings.SplitN(pairs[i+1], "|", 6); len(f) == 6 && strings.Contains(f[4], " ") {
 					pages[strings.Clone(pairs[i])] = strings.Clone(f[4])

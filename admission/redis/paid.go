@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast/holdfast/admission"
 )
 
-var paidScript = load("paid")
+var paidScript = guarded("paid", 1)
 
 var _ admission.PaidCorrector = (*Store)(nil)
 

@@ -61,7 +61,7 @@ func (s *Store) abandon(ctx context.Context, u admission.Undo, err error, silent
 		s.silent(u.Sale)
 	}
 	switch {
-	case errors.Is(err, admission.ErrUnavailable): // nothing ran
+	case errors.Is(err, admission.ErrUnavailable), errors.Is(err, admission.ErrLayout): // nothing ran
 	case silent:
 		s.undoing.Go(func() { s.demote(ctx, u) })
 	default:

@@ -24,7 +24,7 @@ func (s *Store) Resume(ctx context.Context, sale, bookingID, key, inputHash stri
 	var answer admission.ResumeAnswer
 	k := saleKeys(sale)
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, conn *goredis.Conn) error {
-		raw, err := resumeScript.run(ctx, conn, []string{k.pending(), k.bk()}, bookingID, key, inputHash, silent.Milliseconds())
+		raw, err := resumeScript.run(ctx, conn, []string{k.pending(), k.bk(), k.cfg()}, bookingID, key, inputHash, silent.Milliseconds())
 		if err != nil {
 			return err
 		}

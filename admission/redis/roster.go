@@ -31,7 +31,7 @@ func (s *Store) PutRoster(ctx context.Context, sale string, rows []admission.Ros
 	if c.err != nil {
 		return c.err
 	}
-	return s.pages(ctx, "hset", saleKeys(sale).roster(), pairs, 2*rosterPage)
+	return s.pages(ctx, saleKeys(sale), "hset", pairs, 2*rosterPage)
 }
 
 // DropRoster removes rows. Bookings that live stay; only new ones are refused.
@@ -46,14 +46,18 @@ func (s *Store) DropRoster(ctx context.Context, sale string, candidates []string
 	if c.err != nil {
 		return c.err
 	}
-	return s.pages(ctx, "hdel", saleKeys(sale).roster(), fields, rosterPage)
+	return s.pages(ctx, saleKeys(sale), "hdel", fields, rosterPage)
 }
 
-// pages runs a variadic command in pieces. Repeating it does no harm.
-func (s *Store) pages(ctx context.Context, command, key string, list []any, size int) error {
+// pages runs a variadic command on the roster in pieces. Repeating it does no harm.
+func (s *Store) pages(ctx context.Context, k keys, command string, list []any, size int) error {
+	key := k.roster()
 	for from := 0; from < len(list); from += size {
 		args := append([]any{command, key}, list[from:min(from+size, len(list))]...)
 		err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
+			if err := reading(ctx, c, k, func(goredis.Pipeliner) {}); err != nil {
+				return err
+			}
 			return c.Do(ctx, args...).Err()
 		})
 		if err != nil {
@@ -86,7 +90,7 @@ func (s *Store) ScanRoster(ctx context.Context, sale string, each func(admission
 	if !word(sale, maxName) {
 		return fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)
 	}
-	return s.scan(ctx, saleKeys(sale).roster(), func(pairs []string) error {
+	return s.scan(ctx, saleKeys(sale), saleKeys(sale).roster(), func(pairs []string) error {
 		for i := 0; i+1 < len(pairs); i += 2 {
 			r, err := unpackRow(pairs[i], pairs[i+1])
 			if err != nil {

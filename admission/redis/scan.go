@@ -14,18 +14,17 @@ import (
 // keep admissions waiting for well under a millisecond.
 const scanPage = 500
 
-// scan walks a hash. A page may repeat fields; an error means the walk is
+// scan walks a hash of a sale. A page may repeat fields; an error means the walk is
 // incomplete.
-func (s *Store) scan(ctx context.Context, key string, page func(pairs []string) error) error {
+func (s *Store) scan(ctx context.Context, k keys, key string, page func(pairs []string) error) error {
 	cursor := uint64(0)
 	for {
 		var pairs []string
 		err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
-			var next uint64
-			var err error
-			pairs, next, err = c.HScan(ctx, key, cursor, "", scanPage).Result()
+			var found *goredis.ScanCmd
+			err := reading(ctx, c, k, func(p goredis.Pipeliner) { found = p.HScan(ctx, key, cursor, "", scanPage) })
 			if err == nil {
-				cursor = next
+				pairs, cursor = found.Val()
 			}
 			return err
 		})
@@ -48,7 +47,7 @@ func (s *Store) ScanPending(ctx context.Context, sale string, each func(admissio
 		return fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)
 	}
 	k := saleKeys(sale)
-	return s.scan(ctx, k.pending(), func(pairs []string) error {
+	return s.scan(ctx, k, k.pending(), func(pairs []string) error {
 		now, err := s.time(ctx, k.cfg())
 		if err != nil {
 			return err
@@ -97,7 +96,7 @@ func (s *Store) ScanRecords(ctx context.Context, sale string, each func(r admiss
 		key     string
 		pending bool
 	}{{k.pending(), true}, {k.bk(), false}} {
-		err := s.scan(ctx, home.key, func(pairs []string) error {
+		err := s.scan(ctx, k, home.key, func(pairs []string) error {
 			return records(pairs, func(r admission.Record) error { return each(r, home.pending) })
 		})
 		if err != nil {

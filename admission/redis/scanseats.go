@@ -74,8 +74,11 @@ func (s *Store) scanOwners(ctx context.Context, k keys, level string, each func(
 	for first := 0; ; first += scanPage {
 		var page string
 		err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
-			var err error
-			page, err = c.GetRange(ctx, k.owner(level), int64(first)*ownerSlot, int64(first+scanPage)*ownerSlot-1).Result()
+			var slots *goredis.StringCmd
+			err := reading(ctx, c, k, func(p goredis.Pipeliner) {
+				slots = p.GetRange(ctx, k.owner(level), int64(first)*ownerSlot, int64(first+scanPage)*ownerSlot-1)
+			})
+			page = slots.Val()
 			return err
 		})
 		if err != nil {
@@ -106,7 +109,7 @@ func (s *Store) scanPairs(ctx context.Context, sale, key string, each func(field
 	if !word(sale, maxName) {
 		return fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)
 	}
-	return s.scan(ctx, key, func(pairs []string) error {
+	return s.scan(ctx, saleKeys(sale), key, func(pairs []string) error {
 		for i := 0; i+1 < len(pairs); i += 2 {
 			if err := each(pairs[i], pairs[i+1]); err != nil {
 				return err

@@ -157,8 +157,8 @@ func (b *bench) nodeOf(key string) string {
 	return id
 }
 
-// everyScriptRan asks the primaries for every file of the lua folder: a server
-// knows those scripts that it has run.
+// everyScriptRan asks the primaries for every file of the lua folder, with its
+// guard: a server knows those scripts that it has run.
 func (b *bench) everyScriptRan(cl *redisproc.Cluster) {
 	b.t.Helper()
 	files, err := fs.Glob(sources, "lua/*.lua")
@@ -169,7 +169,7 @@ func (b *bench) everyScriptRan(cl *redisproc.Cluster) {
 	for _, s := range cl.Primaries {
 		c := goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1})
 		for _, f := range files {
-			has, err := c.ScriptExists(b.ctx(), load(strings.TrimSuffix(strings.TrimPrefix(f, "lua/"), ".lua")).sha).Result()
+			has, err := c.ScriptExists(b.ctx(), asItRuns(b.t, strings.TrimSuffix(strings.TrimPrefix(f, "lua/"), ".lua")).sha).Result()
 			if err != nil {
 				b.t.Fatal(err)
 			}

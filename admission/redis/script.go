@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 )
@@ -19,30 +20,45 @@ type script struct {
 	name, source, sha string
 }
 
-func load(name string) *script {
+// load is for scripts that touch nothing whose form a layout changes, that make it
+// so (install), or that admit (laidOut).
+func load(name string) *script { return newScript(name, read(name)) }
+
+// guarded is load for all others: they refuse a sale of another layout before
+// anything else. cfg is the place of the sale's cfg among KEYS, from 1.
+func guarded(name string, cfg int) *script {
+	flags, body, _ := strings.Cut(read(name), "\n")
+	return newScript(name, flags+"\n"+guard(cfg)+"\n"+body)
+}
+
+func read(name string) string {
 	source, err := fs.ReadFile(sources, "lua/"+name+".lua")
 	if err != nil {
 		panic(fmt.Sprintf("redis: script %s is not embedded: %v", name, err)) // a slip of the build, not of a run
 	}
-	sum := sha1.Sum(source)
-	return &script{name: name, source: string(source), sha: hex.EncodeToString(sum[:])}
+	return string(source)
+}
+
+func newScript(name, source string) *script {
+	sum := sha1.Sum([]byte(source))
+	return &script{name: name, source: source, sha: hex.EncodeToString(sum[:])}
 }
 
 var (
 	admitScript          = load("admit")
 	admitManyScript      = load("admit_many")
-	undoScript           = load("undo")
-	undoManyScript       = load("undo_many")
-	settleScript         = load("settle")
-	settleManyScript     = load("settle_many")
-	attachScript         = load("attach")
-	attachManyScript     = load("attach_many")
-	resumeScript         = load("resume")
-	reseedScript         = load("reseed")
-	capsScript           = load("caps")
-	statusScript         = load("status")
-	controlScript        = load("control")
-	markScript           = load("mark")
+	undoScript           = guarded("undo", 1)
+	undoManyScript       = guarded("undo_many", 1)
+	settleScript         = guarded("settle", 3)
+	settleManyScript     = guarded("settle_many", 3)
+	attachScript         = guarded("attach", 3)
+	attachManyScript     = guarded("attach_many", 3)
+	resumeScript         = guarded("resume", 3)
+	reseedScript         = guarded("reseed", 1)
+	capsScript           = guarded("caps", 1)
+	statusScript         = guarded("status", 1)
+	controlScript        = guarded("control", 1)
+	markScript           = guarded("mark", 1)
 	installBeginScript   = load("install_begin")
 	installLevelScript   = load("install_level")
 	installFinishScript  = load("install_finish")
@@ -74,7 +90,7 @@ func (sc *script) run(ctx context.Context, c doer, keys []string, args ...any) (
 		v, err = c.Do(ctx, cmd...).Result()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("redis: %s: %w", sc.name, err)
+		return nil, fault(sc.name, err)
 	}
 	return v, nil
 }

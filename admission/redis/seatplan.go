@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast/holdfast/admission"
 )
 
-var seatPlanScript = load("seatplan")
+var seatPlanScript = guarded("seatplan", 1)
 
 var (
 	_ admission.SeatEditor  = (*Store)(nil)
@@ -102,9 +102,10 @@ func (s *Store) ScanFree(ctx context.Context, saleID, level string, each func(to
 	for cursor := uint64(0); ; {
 		var page []string // tokens, each with its score
 		err := s.retry(ctx, key, func(ctx context.Context, c *goredis.Conn) error {
-			found, next, err := c.ZScan(ctx, key, cursor, "", scanPage).Result()
+			var found *goredis.ScanCmd
+			err := reading(ctx, c, saleKeys(saleID), func(p goredis.Pipeliner) { found = p.ZScan(ctx, key, cursor, "", scanPage) })
 			if err == nil {
-				page, cursor = found, next
+				page, cursor = found.Val()
 			}
 			return err
 		})

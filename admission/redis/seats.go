@@ -15,7 +15,7 @@ func (s *Store) SeatVersion(ctx context.Context, sale string) (gen, version int6
 	if !word(sale, maxName) {
 		return 0, 0, fmt.Errorf("%w: sale %q", admission.ErrInvalid, sale)
 	}
-	values, err := s.fields(ctx, saleKeys(sale).cfg(), []string{"gen", "ver"})
+	values, err := s.fields(ctx, saleKeys(sale).cfg(), []string{"gen", shownField, layoutField})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -23,6 +23,9 @@ func (s *Store) SeatVersion(ctx context.Context, sale string) (gen, version int6
 }
 
 func parseSeatVersion(values []any) (gen, version int64, err error) {
+	if err := judgeLayout(textAt(values, 2), textAt(values, 1)); err != nil {
+		return 0, 0, fmt.Errorf("redis: cfg: %w", err)
+	}
 	p := newReply("cfg", values)
 	var f fieldParser
 	text := p.strOrNone()
@@ -33,6 +36,7 @@ func parseSeatVersion(values []any) (gen, version int64, err error) {
 	if f.err != nil {
 		return 0, 0, malformed("cfg: %w", f.err)
 	}
+	p.strOrNone() // the layout
 	return gen, version, p.end()
 }
 
@@ -49,13 +53,14 @@ func (s *Store) Seats(ctx context.Context, sale string, levels []string) (admiss
 	err := s.retry(ctx, k.cfg(), func(ctx context.Context, c *goredis.Conn) error {
 		p := c.TxPipeline()
 		now := p.Time(ctx)
-		cfg := p.HMGet(ctx, k.cfg(), "gen", "ver")
+		cfg := p.HMGet(ctx, k.cfg(), "gen", shownField, layoutField)
 		// Not HGETALL: a map of the reply would cost more than the reply.
 		settled, pending := p.Do(ctx, "hgetall", k.bk()), p.Do(ctx, "hgetall", k.pending())
-		if _, err := p.Exec(ctx); err != nil {
-			return err
-		}
+		_, failed := p.Exec(ctx)
 		gen, version, err := parseSeatVersion(cfg.Val())
+		if failed != nil && !errors.Is(err, admission.ErrLayout) { // which explains keys of another type
+			return failed
+		}
 		if errors.Is(err, admission.ErrNotFound) {
 			missing = err // an answer: nothing to try again
 			return nil

@@ -106,15 +106,19 @@ func (w *wire) script(sc *script, keys, args int, pack func(*resp.Writer), a ask
 		reply, err = w.try("EVAL", sc.source, keys, args, pack, a)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("redis: %s: %w", sc.name, err)
+		return nil, fault(sc.name, err)
 	}
 	return reply, nil
 }
 
 // fields is HMGET of n fields of each key, in one write: read gets the values of
-// each key in turn and must not keep the slice.
-func (w *wire) fields(keys []string, n int, field func(i int) string, read func(key int, values []resp.Value)) error {
+// each key in turn and must not keep the slice. With a cfg the sale's layout is
+// looked at on the way: of another one nothing is read.
+func (w *wire) fields(cfg string, keys []string, n int, field func(i int) string, read func(key int, values []resp.Value)) error {
 	w.out.Reset()
+	if cfg != "" {
+		w.packLayout(cfg)
+	}
 	for _, key := range keys {
 		w.out.Command(2 + n)
 		w.out.String("HMGET")
@@ -124,6 +128,14 @@ func (w *wire) fields(keys []string, n int, field func(i int) string, read func(
 		}
 	}
 	flat, err := w.exchange()
+	var refused error
+	if cfg != "" {
+		if refused, err = layoutReply(flat, err); err != nil {
+			w.doubtful = true // the replies after it are still to come
+			return fmt.Errorf("redis: hmget %s: %w", cfg, err)
+		}
+		flat, err = w.in.Next()
+	}
 	for k := 0; ; k++ {
 		if err != nil {
 			w.doubtful = k+1 < len(keys) // the replies after it are still to come
@@ -133,9 +145,11 @@ func (w *wire) fields(keys []string, n int, field func(i int) string, read func(
 			w.doubtful = true
 			return malformed("hmget %s: want %d values", keys[k], n)
 		}
-		read(k, flat[1:])
+		if refused == nil {
+			read(k, flat[1:])
+		}
 		if k+1 == len(keys) {
-			return nil
+			return refused
 		}
 		flat, err = w.in.Next()
 	}

@@ -101,8 +101,10 @@ func (w *drive) admit(ctx context.Context) Answer {
 // id (protocol.md 3.5 step 2).
 func (w *drive) unadmitted(ctx context.Context, err error) {
 	w.Log.WarnContext(ctx, "admission failed", "sale", w.r.Sale, "booking_id", w.r.BookingID, "err", err)
-	if errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown) {
-		return
+	for _, known := range []error{admission.ErrUnacknowledged, admission.ErrUnavailable, admission.ErrUnknown, admission.ErrLayout} {
+		if errors.Is(err, known) {
+			return
+		}
 	}
 	_, _ = w.undoQuickly(ctx, 1) // a failure is logged, and the reaper's
 }

@@ -111,9 +111,14 @@ func (d *Driver) inRedis(ctx context.Context, bookingID, hint string) (string, a
 			sales[0], sales[i] = sales[i], sales[0]
 		}
 	}
+	none := ErrNotFound // unless one of the sales could not be asked
 	for _, s := range sales {
 		r, err := d.Admission.Record(ctx, s, bookingID)
 		if errors.Is(err, admission.ErrNotFound) {
+			continue
+		}
+		if errors.Is(err, admission.ErrLayout) {
+			none = fmt.Errorf("booking: look for %s in sale %s: %w", bookingID, s, err)
 			continue
 		}
 		if err != nil {
@@ -124,7 +129,7 @@ func (d *Driver) inRedis(ctx context.Context, bookingID, hint string) (string, a
 		}
 		break // admitted, but its candidate has not been answered yet
 	}
-	return "", admission.Record{}, ErrNotFound
+	return "", admission.Record{}, none
 }
 
 // Refusals of the owner's release.

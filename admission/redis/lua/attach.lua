@@ -1,7 +1,7 @@
 #!lua
 -- attach: binds a payment to an admitted booking (protocol.md 3.4, S5).
 --
--- KEYS  pending bk
+-- KEYS  pending bk cfg
 -- ARGV  bid driver pid url hold_until_ms stash_ms
 -- answers:
 --   GONE               reaped or undone meanwhile

@@ -1,7 +1,7 @@
 #!lua
 -- attach_many: attach for many bookings of one sale at once (protocol.md 3.11).
 --
--- KEYS  pending bk
+-- KEYS  pending bk cfg
 -- ARGV  one argument, MessagePack strings one behind the other: columns of a table with
 --       a row for each booking: bid; driver; pid; url; hold_until_ms; stash_ms
 -- answers: one per booking:

@@ -2,7 +2,7 @@
 -- install_level: adds free tokens to a level that is being installed.
 --
 -- KEYS  cfg free
--- ARGV  owner level kind cap next [score token]...
+-- ARGV  owner layout level kind cap next [score token]...
 -- answers:
 --   {LOST}             somebody else has begun an install
 --   {OK}
@@ -10,7 +10,7 @@
 -- Safe to run twice: the same tokens are the same members.
 local R = redis.call
 if R('HGET', KEYS[1], 'installing') ~= ARGV[1] then return {'LOST'} end
-local level = ARGV[2]
-if #ARGV > 5 then R('ZADD', KEYS[2], unpack(ARGV, 6)) end
-R('HSET', KEYS[1], 'kind:' .. level, ARGV[3], 'cap:' .. level, ARGV[4], 'next:' .. level, ARGV[5])
+local level = ARGV[3]
+if #ARGV > 6 then R('ZADD', KEYS[2], unpack(ARGV, 7)) end
+R('HSET', KEYS[1], 'layout', ARGV[2], 'kind:' .. level, ARGV[4], 'cap:' .. level, ARGV[5], 'next:' .. level, ARGV[6])
 return {'OK'}

@@ -1,7 +1,7 @@
 #!lua
 -- resume: takes over a silent driver (protocol.md 3.4, S10; 3.5).
 --
--- KEYS  pending bk
+-- KEYS  pending bk cfg
 -- ARGV  bid idk inh silent_ms
 -- answers:
 --   GONE

@@ -15,6 +15,7 @@ desk.live = (() => {
 
   const selling = (v) => {
     if (v.redis_lost) return ["Redis has lost the sale", "bad"];
+    if (v.redis_foreign && !v.frozen) return ["Redis has it in another build's form: rebuild it", "bad"];
     if (v.frozen) return ["frozen: being rebuilt", "bad"];
     if (v.selling) return ["selling", "good"];
     return [v.open ? "open, outside its times" : "closed", ""];
