@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/holdfast/holdfast/config"
 	"github.com/holdfast/holdfast/localstack/cloud"
 	"github.com/holdfast/holdfast/localstack/redisproc"
