@@ -61,9 +61,10 @@ func raceFor(t *testing.T, b *bench, ad admission.Admitter, candidates, copies i
 		wg.Go(func() {
 			<-start
 			a, err := ad.Admit(context.Background(), r)
-			for errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable) {
+			for try := 1; errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable); try++ {
 				// A slow moment of the machine is a true 503; the next attempt has its own id.
-				r.BookingID += "x"
+				<-time.After(10 * time.Millisecond)
+				r.BookingID = "b" + itoa(i) + "x" + itoa(try)
 				a, err = ad.Admit(context.Background(), r)
 			}
 			if err != nil {
