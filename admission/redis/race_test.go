@@ -61,10 +61,14 @@ func raceFor(t *testing.T, b *bench, ad admission.Admitter, candidates, copies i
 		wg.Go(func() {
 			<-start
 			a, err := ad.Admit(context.Background(), r)
-			for try := 1; errors.Is(err, admission.ErrUnacknowledged) || errors.Is(err, admission.ErrUnavailable); try++ {
-				// A slow moment of the machine is a true 503; the next attempt has its own id.
+			// A slow moment of the machine is a true 503, and the next attempt has its own
+			// id. Of an unknown outcome one learns by asking with the same id again.
+			for try := 1; err == nil && a.Outcome == admission.Dead || errors.Is(err, admission.ErrUnacknowledged) ||
+				errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown); try++ {
 				<-time.After(10 * time.Millisecond)
-				r.BookingID = "b" + itoa(i) + "x" + itoa(try)
+				if !errors.Is(err, admission.ErrUnknown) {
+					r.BookingID = "b" + itoa(i) + "x" + itoa(try)
+				}
 				a, err = ad.Admit(context.Background(), r)
 			}
 			if err != nil {
@@ -72,7 +76,7 @@ func raceFor(t *testing.T, b *bench, ad admission.Admitter, candidates, copies i
 				return
 			}
 			switch a.Outcome {
-			case admission.Admitted:
+			case admission.Admitted, admission.Replayed:
 				mu.Lock()
 				winners[c]++
 				taken += len(a.Tokens)
