@@ -3,6 +3,7 @@ package ingress_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,9 @@ func (f *fakeOperations) SetCap(_ context.Context, _, level string, n int, by ad
 	}
 	if n < 12 {
 		return admission.CapAnswer{}, usedError{12, 20}
+	}
+	if n == 99 {
+		return admission.CapAnswer{Cap: n}, fmt.Errorf("the cap is changed, but not acknowledged: %w", admission.ErrUnacknowledged)
 	}
 	f.note("cap "+level, by)
 	return admission.CapAnswer{Outcome: admission.CapSet, Cap: n, Used: 12}, nil
@@ -163,6 +167,10 @@ func TestOperatorsActs(t *testing.T) {
 	}
 	if got := strings.Join(ops.did, "; "); !strings.Contains(got, "open spring operator:rina doors") {
 		t.Errorf("done: %s", got)
+	}
+	half := w.operate("PUT", "/admin/sales/spring/cap", `{"cap":99,"reason":"x"}`)
+	if detail := half.text("detail"); half.status != 503 || !strings.Contains(detail, "not known whether it was done") || strings.Contains(detail, "Nothing was changed") {
+		t.Errorf("done and not acknowledged: %s", half.raw)
 	}
 	refused := w.operate("PUT", "/admin/sales/spring/cap", `{"cap":3,"reason":"x"}`)
 	if n, _ := refused.doc["numbers"].(map[string]any); n["used"] != float64(12) || n["cap"] != float64(20) {

@@ -99,6 +99,14 @@ func unavailable(after time.Duration) *Problem {
 	return p
 }
 
+// unfinished is for a request that broke off in the middle: a part of it may have
+// been done. Every request can be sent again.
+func unfinished(after time.Duration) *Problem {
+	p := unavailable(after)
+	p.Detail = "It is not known whether it was done. Try again after the seconds in Retry-After, in the same words: what was done is not done twice."
+	return p
+}
+
 // Error makes a Problem an error, so that a handler can return one.
 func (p *Problem) Error() string { return string(p.Code) + ": " + p.Title }
 

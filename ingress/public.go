@@ -137,5 +137,5 @@ func (in *Ingress) fail(err error, c echo.Context) {
 		}
 	}
 	in.Log.WarnContext(c.Request().Context(), "request failed", "route", c.Path(), "err", err)
-	unavailable(2 * time.Second).write(c.Response())
+	unfinished(2 * time.Second).write(c.Response())
 }
