@@ -39,7 +39,7 @@ type visitor struct {
 }
 
 // webCrowd is more than can book in a storm.
-const webCrowd = 24_000
+const webCrowd = 80_000
 
 func openWeb(_ context.Context, g *ground) (*web, error) {
 	h, err := sale.NewHasher([]byte("a secret that only this benchmark has"))

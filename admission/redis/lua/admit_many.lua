@@ -59,7 +59,8 @@ for l, name in ipairs(names) do                -- left: seats, read once and kep
 end
 
 -- What requests have in common is judged once: first comes before what a request
--- is asked by itself, later behind it. plain: only its candidate and the numbers are left to ask.
+-- is asked by itself, later behind it. plain: only its candidate, the roster where it
+-- is to be asked, and the numbers are left.
 local specs = {}
 for i = 1, #common, 7 do
   local l, gen, rv, amount, currency, n, k = unpack(common, i, i + 6)
@@ -72,17 +73,17 @@ for i = 1, #common, 7 do
       or lv.seated ~= (k > 0) and 'BADARG',
     mid = '|' .. lv.name .. '|', tail = '|' .. stamp .. '|' .. amount .. '|' .. currency .. '|' .. gen .. '|',
   }
-  spec.plain = k == 0 and not (spec.ask or spec.first or spec.later)
+  spec.plain = k == 0 and not (spec.first or spec.later)
   specs[#specs + 1] = spec
 end
 local only = #of == 0 and specs[1]
-local asked, seats, at = {}, 0, {}             -- at: where a request's seats begin
+local asked, who, seats, at = {}, {}, 0, {}    -- asked: of the roster, by who; at: where a request's seats begin
 if only and only.plain then
   only.lv.wish = m * only.n
 else
   for r = 1, m do
     local spec = only or specs[of[r]]
-    if spec.ask then asked[#asked + 1] = given[C + r] end
+    if spec.ask then asked[#asked + 1], who[#who + 1] = given[C + r], r end
     if spec.k > 0 then at[r], seats = seats, seats + spec.k end
     spec.lv.wish = spec.lv.wish + math.min(spec.n, 10)
   end
@@ -93,8 +94,10 @@ if R('EXISTS', KEYS[5], KEYS[9]) > 0 then
   dead = R('ZMSCORE', KEYS[5], unpack(given, B + 1, B + m))
   last = R('HMGET', KEYS[9], unpack(given, C + 1, C + m))
 end
-if #asked > 0 then
-  for j, r in ipairs(R('HMGET', KEYS[8], unpack(asked))) do row[asked[j]] = r end
+if only and only.plain and only.ask then
+  row = R('HMGET', KEYS[8], unpack(given, C + 1, C + m))
+elseif #asked > 0 then
+  for j, entry in ipairs(R('HMGET', KEYS[8], unpack(asked))) do row[who[j]] = entry end
 end
 
 local total                                    -- seats taken of the sale; as left, but of all levels
@@ -218,8 +221,8 @@ local function judging()
   end
 
   -- unlisted answers what the roster refuses.
-  local function unlisted(r, spec, ch)
-    local entry = row[ch]
+  local function unlisted(r, spec)
+    local entry = row[r]
     if not entry then return 'NOCODE' end
     local _, _, eh = string.match(given[I + r], INPUT)
     if eh ~= '' and string.sub(entry, 1, 16) ~= eh then return 'EMAIL' end
@@ -278,7 +281,7 @@ local function judging()
       flush()
       cur = R('HGET', KEYS[2], ch)
     end
-    local refusal = cur and owned(cur, r, spec, bid) or last[r] and released(r) or spec.ask and unlisted(r, spec, ch) or spec.later
+    local refusal = cur and owned(cur, r, spec, bid) or last[r] and released(r) or spec.ask and unlisted(r, spec) or spec.later
     if refusal or k == 0 then return refusal end
     flush()
     touched[ch] = true
@@ -290,7 +293,8 @@ local judge
 for r = 1, m do
   local spec, bid, ch, answer = only or specs[of[r]], given[B + r], given[C + r], nil
   local lv, n = spec.lv, spec.n
-  if seen[r] or dead[r] or last[r] or touched[ch] or not spec.plain or bid == '' or ch == '' then
+  if seen[r] or dead[r] or last[r] or touched[ch] or not spec.plain or bid == '' or ch == ''
+    or spec.ask and string.sub(given[I + r], -17) ~= '|' .. (row[r] or '') then   -- the usual row: an e-mail, and no levels
     judge = judge or judging()
     answer = judge(r, spec, bid, ch)
   end
