@@ -137,9 +137,9 @@ func TestLargeHallIsSmooth(t *testing.T) {
 		map.fit();
 		const times = [];
 		for (let i = 0; i < 21; i++) { const start = performance.now(); map.paint(); times.push(performance.now() - start); }
-		return Math.min(...times); // what else the machine does is not the picture's
+		return times.sort((a, b) => a - b)[10];
 	})()`)
-	t.Logf("20,700 seats: a frame is drawn in %.1f ms", frame)
+	t.Logf("20,700 seats: half of the frames are drawn in at most %.1f ms", frame)
 	if frame > 100 {
 		t.Errorf("a frame takes %.1f ms", frame)
 	}

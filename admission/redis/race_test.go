@@ -65,7 +65,6 @@ func raceFor(t *testing.T, b *bench, ad admission.Admitter, candidates, copies i
 			// id. Of an unknown outcome one learns by asking with the same id again.
 			for try := 1; err == nil && a.Outcome == admission.Dead || errors.Is(err, admission.ErrUnacknowledged) ||
 				errors.Is(err, admission.ErrUnavailable) || errors.Is(err, admission.ErrUnknown); try++ {
-				<-time.After(10 * time.Millisecond)
 				if !errors.Is(err, admission.ErrUnknown) {
 					r.BookingID = "b" + itoa(i) + "x" + itoa(try)
 				}

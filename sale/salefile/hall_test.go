@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,15 +121,26 @@ func hall20700() string {
 	return b.String()
 }
 
+// worked is the processor time of this process so far: unlike the clock it does not
+// run while the machine does something else.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func TestTwentyThousandSeatsAreReadInSecondsAndFitTheLedger(t *testing.T) {
 	file := hall20700()
-	start := time.Now()
+	start := worked(t)
 	s, err := salefile.Parse(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("reading took %v", took)
+	if took := worked(t) - start; took > 5*time.Second {
+		t.Errorf("reading took %v of a processor", took)
 	}
 	if len(s.Levels[0].Seats) != 20_700 {
 		t.Fatalf("%d seats", len(s.Levels[0].Seats))
@@ -145,5 +157,5 @@ func TestTwentyThousandSeatsAreReadInSecondsAndFitTheLedger(t *testing.T) {
 	if packed.Len() > 300_000 { // an item of the table holds 400 KB
 		t.Errorf("the plan takes %d bytes", packed.Len())
 	}
-	t.Logf("%d bytes of file, %d packed, read in %v", len(file), packed.Len(), time.Since(start))
+	t.Logf("%d bytes of file, %d packed, read in %v", len(file), packed.Len(), worked(t)-start)
 }
